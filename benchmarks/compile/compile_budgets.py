@@ -28,9 +28,11 @@ class InRange(Partitioner):
         self.share, self.shares = share, shares
         self.choices: dict[float, Choice] = {}
 
-    def _plan(self, module: Any, options: dict[str, Any], gradient_bytes: int) -> dict[str, Any]:
+    def find_plan(
+        self, module: Any, options: dict[str, Any], gradient_bytes: int
+    ) -> dict[str, Any]:
         def plan(budget: int) -> dict[str, Any]:
-            return Partitioner._plan(
+            return Partitioner.find_plan(
                 self, module, {**options, "peak_budget": budget}, gradient_bytes
             )
 

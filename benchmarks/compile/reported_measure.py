@@ -37,8 +37,8 @@ class Stock(CustomPartitionerFn):
 class Fad(Partitioner):
     """fad's partitioner, which keeps both graphs, and with a budget the estimate."""
 
-    def _plan(self, *arguments: Any) -> dict[str, Any]:
-        plan = super()._plan(*arguments)
+    def find_plan(self, *arguments: Any) -> dict[str, Any]:
+        plan = super().find_plan(*arguments)
         self.estimate = plan.get("peak")
         return plan
 

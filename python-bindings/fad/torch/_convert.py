@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from torch import nn
 
 from ._elementwise.function import check_keep
+from ._pytorch import get_parts, has_hooks
 from ._text import align
 from .nn import ACTIVATIONS, ElementwiseModule, _Activation
 
@@ -104,9 +105,10 @@ def convert(
         else:
             replaced.append(Replacement(name, before, f"{after.__module__}.{after.__name__}"))
     for parent in list(model.modules()):
-        for name, child in parent._modules.items():
+        parts = get_parts(parent)
+        for name, child in parts.items():
             if child in wrapped and parent is not wrapped[child]:
-                parent._modules[name] = wrapped[child]
+                parts[name] = wrapped[child]
     return Conversion(model, tuple(replaced), tuple(left))
 
 
@@ -124,8 +126,7 @@ def _find_obstacle(module: nn.Module) -> str | None:
         return None
     if "forward" in module.__dict__:
         return "its forward is one of its own"
-    hooks = module._forward_hooks, module._forward_pre_hooks, module._backward_hooks
-    if not is_known and any(hooks):
+    if not is_known and has_hooks(module):
         return "it has hooks"
     return ""
 

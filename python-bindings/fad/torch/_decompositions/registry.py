@@ -8,6 +8,7 @@ from .kinks import get_kinks, root
 from .operations import detach
 from .places import get_places
 from .pools import get_pools
+from .._pytorch import is_decomposed_first
 from .._requirements import torch
 from .special import get_special
 from .surrogates import get_surrogates
@@ -242,6 +243,5 @@ def put_first(graph) -> None:
         return call
 
     for node in graph.nodes:
-        kernels = getattr(node.target, "py_kernels", ())
-        if torch._C.DispatchKey.Autograd in kernels and node.target in table:
+        if is_decomposed_first(node.target) and node.target in table:
             node.target = replace(node.target)

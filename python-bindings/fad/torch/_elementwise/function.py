@@ -6,13 +6,17 @@ import types
 from collections.abc import Callable
 from typing import Any, Literal
 
-from torch._functorch.pyfunctorch import temporarily_clear_interpreter_stack
-from torch.autograd import forward_ad
-
 from ..._choices import check_choice
 from .kernel import Kernel, Residual, check_kernel, get_kernel
 from .trace import Argument, trace
 from .reads import ReadsObject, ReadsTensor, make_key
+from .._pytorch import (
+    has_dispatch_modes,
+    has_storage,
+    is_in_forward_mode,
+    is_transformed,
+    outside_transforms,
+)
 from .._requirements import torch
 from .scalar_function import FLOATS, NotElementwise, get_name
 
@@ -228,10 +232,7 @@ def _has_kernel(args: Any) -> bool:
             )
         found = True
     return found and not (
-        torch._C._len_torch_dispatch_stack()
-        or torch._C._functorch.peek_interpreter_stack() is not None
-        or forward_ad._current_level >= 0
-        or torch._C._get_tracing_state() is not None
+        has_dispatch_modes() or is_transformed() or is_in_forward_mode() or torch.jit.is_tracing()
     )
 
 
@@ -312,7 +313,7 @@ class FadElementwise(torch.autograd.Function):
         if _is_plain(cotangent):
             return None, None, *_run_backward(plan, order, tensors, result, own, cotangent)
         # A batch of cotangents, or one with a tangent, is for PyTorch to multiply.
-        with temporarily_clear_interpreter_stack():
+        with outside_transforms():
             ones = torch.ones(order.shape, dtype=plan.kernel.result)
             found = _run_backward(plan, order, tensors, result, own, ones)
         return None, None, *(d if d is None else (cotangent * d).to(d.dtype) for d in found)
@@ -322,9 +323,9 @@ def _is_plain(cotangent: torch.Tensor) -> bool:
     """Whether `cotangent` is memory, outside of transforms of tensors."""
     return (
         type(cotangent) is torch.Tensor
-        and torch._C._has_storage(cotangent)
-        and torch._C._functorch.peek_interpreter_stack() is None
-        and forward_ad._current_level < 0
+        and has_storage(cotangent)
+        and not is_transformed()
+        and not is_in_forward_mode()
     )
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from .._pytorch import CONTAINERS
 from .._requirements import torch
 
 _PLAIN = (
@@ -18,7 +19,6 @@ _PLAIN = (
 )
 # The definitions of these packages are fixed.
 _FIXED = {*sys.stdlib_module_names, "torch", "numpy", "fad"} - {"__main__"}
-_CONTAINERS = ("_parameters", "_buffers", "_modules")
 # Attributes that all modules have, such as hooks, are not read.
 _OF_MODULES = frozenset(vars(torch.nn.Module())) - {"training"}
 
@@ -175,7 +175,7 @@ class _Reader:
         attributes = dict(own)
         if is_module:
             attributes = {k: v for k, v in own.items() if k not in _OF_MODULES}
-            for each in _CONTAINERS:
+            for each in CONTAINERS:
                 attributes.update(own[each])
             # PyTorch's `forward` reads all.
             reads_all = is_called and _is_fixed(call)

@@ -14,6 +14,7 @@ from ..._operators.table import OPERATORS, Operator
 from ..._operators.writer import Body, Input, Unsupported, make_elementwise, make_module
 from .._decompositions.kinks import get_kinks
 from .._decompositions.special import get_special
+from .._pytorch import get_decompositions
 from .._requirements import torch
 from .._types import FLOATS, MLIR_TYPES, float_type
 from ..compile._scalars import RULES, Operand, apply_to_floats, divide, find_packet
@@ -136,7 +137,7 @@ def make_decompositions() -> dict[Any, Callable[..., Any]]:
     }
     table = {
         target: function
-        for target, function in torch._decomp.decomposition_table.items()
+        for target, function in get_decompositions().items()
         if getattr(target, "overloadpacket", None) not in (*_RULES, *_FILLED, *_KEPT)
     }
     special = {

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from torch.fx.experimental.proxy_tensor import make_fx
-from torch.utils._python_dispatch import TorchDispatchMode
 
+from .._pytorch import TorchDispatchMode
 from .._requirements import torch
 from .scalar_function import (
     FLOATS,

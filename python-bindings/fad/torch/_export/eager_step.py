@@ -4,6 +4,7 @@ import contextlib
 from typing import Dict, NamedTuple, Sequence
 
 from .program import CallPattern
+from .._pytorch import get_buffers
 from .._requirements import torch
 
 
@@ -22,9 +23,9 @@ def _undisturbed(model):
     they had."""
     devices = range(torch.cuda.device_count())
     saved = [
-        (module._buffers, name, each, each.clone())
+        (get_buffers(module), name, each, each.clone())
         for module in model.modules()
-        for name, each in module._buffers.items()
+        for name, each in get_buffers(module).items()
         if each is not None
     ]
     with torch.random.fork_rng(devices=devices):

@@ -8,6 +8,7 @@ from .._decompositions.registry import get_decompositions
 from .errors import locate_in_model, make_error
 from .export import Argument, Exported, Result, lower, make_argument
 from .program import CallPattern, Inputs, Program
+from .._pytorch import trace_joint
 from .._requirements import import_torch_mlir, torch
 from .unsupported import check_graph
 from .watch import CaptureWatch, NotExported
@@ -77,20 +78,11 @@ def export_joint(
 
 
 def _trace(program: Program, tensors):
-    from torch._export.utils import _compiling_state_context
-    from torch._functorch.aot_autograd import aot_export_module
-
     try:
-        # Models that look at values leave that out when they are exported.
-        with warnings.catch_warnings(), _compiling_state_context():
+        with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return aot_export_module(
-                program,
-                (*tensors, torch.ones(())),
-                trace_joint=True,
-                output_loss_index=0,
-                decompositions=get_decompositions(is_joint=True),
-            )
+            inputs = (*tensors, torch.ones(()))
+            return trace_joint(program, inputs, get_decompositions(is_joint=True))
     except (TypeError, ValueError):
         raise
     except NotExported as error:

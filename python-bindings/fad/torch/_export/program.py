@@ -4,8 +4,7 @@ import inspect
 from collections.abc import Mapping
 from typing import Any, Callable, List, Optional, Sequence, Union
 
-import torch.utils._pytree as pytree
-
+from .._pytorch import tree_leaves
 from .._requirements import torch
 from .watch import GradientWatch, NotExported
 
@@ -123,7 +122,7 @@ def _check_loss(value, source: str):
 def _find_tensors(output, loss: "torch.Tensor") -> List["torch.Tensor"]:
     """The tensors in a model's result but for its `loss`."""
     tensors = []
-    for leaf in pytree.tree_leaves(output):
+    for leaf in tree_leaves(output):
         if isinstance(leaf, torch.Tensor):
             if leaf is not loss:
                 tensors.append(leaf.detach())

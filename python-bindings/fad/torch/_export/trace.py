@@ -3,17 +3,17 @@
 import warnings
 from typing import Dict
 
-import torch.utils._pytree as pytree
-from torch._subclasses.fake_tensor import (
-    DataDependentOutputException,
-    DynamicOutputShapeException,
-)
-
 from .autograd import mark_gradients
 from .eager_step import run_eagerly
 from .._decompositions.registry import get_decompositions, put_first
 from .errors import ExportError, locate_in_model, make_error
 from .program import Program
+from .._pytorch import (
+    DataDependentOutputException,
+    DynamicOutputShapeException,
+    get_schema,
+    tree_leaves,
+)
 from .._requirements import torch
 from .unsupported import check_graph
 from .watch import NotExported, check_hooks
@@ -100,7 +100,7 @@ def _find_changed(module) -> set:
 def _find_shared(node):
     """The nodes whose values `node` may share memory with, each with whether it changes
     that."""
-    schema = getattr(node.target, "_schema", None)
+    schema = get_schema(node)
     if node.op != "call_function":
         return
     if schema is None:
@@ -116,7 +116,7 @@ def _find_shared(node):
     given = {**dict(zip(names, node.args)), **node.kwargs}
     for each in schema.arguments:
         if each.alias_info is not None:
-            for operand in pytree.tree_leaves(given.get(each.name)):
+            for operand in tree_leaves(given.get(each.name)):
                 if isinstance(operand, torch.fx.Node):
                     yield operand, each.alias_info.is_write
 

@@ -6,6 +6,7 @@ from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
 
 from ..._diagnostics import Diagnostic
 from .errors import ExportError, find_mlir_location, find_node_location
+from .._pytorch import get_schema
 from .._requirements import torch
 
 # Results of torch-mlir for operations that linalg has none for, and what a model
@@ -57,11 +58,10 @@ def check_graph(graph) -> None:
 
 def _is_detached(node) -> bool:
     """Whether `node` is a view of a detached tensor."""
-    while node.op == "call_function" and hasattr(node.target, "_schema"):
+    while (schema := get_schema(node)) is not None:
         if node.target is torch.ops.aten.detach.default:
             return True
-        returned = node.target._schema.returns
-        if not returned or returned[0].alias_info is None:
+        if not schema.returns or schema.returns[0].alias_info is None:
             return False
         node = node.args[0]
     return False

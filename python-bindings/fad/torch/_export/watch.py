@@ -3,13 +3,16 @@
 import threading
 
 import torch.nn.functional as functional
-import torch.nn.modules.module as _modules
-import torch.utils._pytree as pytree
-from torch.autograd.function import _SingleLevelFunction as _Base
 from torch.overrides import TorchFunctionMode
 
-from .._requirements import torch
 from .._decompositions.surrogates import gaussian_nll_loss
+from .._pytorch import (
+    SingleLevelFunction,
+    has_hooks_on_all_gradients,
+    has_hooks_on_gradients,
+    tree_leaves,
+)
+from .._requirements import torch
 
 _Inference = torch.inference_mode
 
@@ -28,7 +31,7 @@ class CaptureWatch(TorchFunctionMode):
         is_watched = torch.is_grad_enabled()
         # Dynamo traces the branches of torch.cond with tensors of its own.
         is_watched = is_watched and not torch.compiler.is_dynamo_compiling()
-        for each in pytree.tree_leaves((args, kwargs)) if is_watched else ():
+        for each in tree_leaves((args, kwargs)) if is_watched else ():
             if type(each) in (torch.Tensor, torch.nn.Parameter) and each.requires_grad:
                 raise NotExported(
                     f"a tensor of shape {tuple(each.shape)} that requires a gradient "
@@ -100,7 +103,7 @@ class _Classes:
         with self._lock:
             if not self._watchers:
                 self.enter, self.exit = _Inference.__enter__, _Inference.__exit__
-                _Base.apply = classmethod(_apply)
+                SingleLevelFunction.apply = classmethod(_apply)
                 _Inference.__enter__, _Inference.__exit__ = _enter, _exit
             self._watchers += 1
         self._thread.depth = getattr(self._thread, "depth", 0) + 1
@@ -110,7 +113,7 @@ class _Classes:
         with self._lock:
             self._watchers -= 1
             if not self._watchers:
-                del _Base.apply
+                del SingleLevelFunction.apply
                 _Inference.__enter__, _Inference.__exit__ = self.enter, self.exit
 
 
@@ -123,7 +126,7 @@ def _apply(cls, *args, **kwargs):
             f"the backward of {cls.__name__}, a torch.autograd.Function, is "
             "not exported; write it with differentiable operations and detach()"
         )
-    return super(_Base, cls).apply(*args, **kwargs)
+    return super(SingleLevelFunction, cls).apply(*args, **kwargs)
 
 
 def _enter(self) -> None:
@@ -141,24 +144,17 @@ def _exit(self, *error) -> None:
     mode.__exit__(*error)
 
 
-_HOOKS_OF_PARTS = (
-    "_backward_hooks",
-    "_backward_pre_hooks",
-    "_post_accumulate_grad_hooks",
-)
-
-
 def check_hooks(model) -> None:
     """Raises NotExported where modules or parameters of `model` have hooks on
     gradients."""
-    if _modules._global_backward_hooks or _modules._global_backward_pre_hooks:
+    if has_hooks_on_all_gradients():
         raise NotExported(
             "a hook on the gradients of all modules is not exported; remove it and "
             "change the gradients after the step instead"
         )
     parts = [*model.named_modules(), *model.named_parameters()]
     for name, part in parts:
-        if any(getattr(part, hooks, None) for hooks in _HOOKS_OF_PARTS):
+        if has_hooks_on_gradients(part):
             raise NotExported(
                 f"{name or 'the model'!r} has a hook on its gradient, which is not "
                 "exported; remove it and change the gradients after the step instead"

@@ -10,6 +10,7 @@ from typing import Any
 
 from torch.profiler import ProfilerActivity, profile
 
+from .._pytorch import read_memory_events
 from .._requirements import torch
 
 
@@ -58,10 +59,8 @@ class AllocatorWatch:
         with _without_log():
             self._profiler.stop()
         alive = most = 0
-        events = self._profiler.profiler.kineto_results.events()
-        memory = [event for event in events if event.name() == "[memory]"]
-        for event in sorted(memory, key=lambda event: event.start_ns()):
-            alive += event.nbytes()
+        for count in read_memory_events(self._profiler):
+            alive += count
             most = max(most, alive)
         self.allocated = Allocated(alive, most)
 

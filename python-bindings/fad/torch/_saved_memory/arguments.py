@@ -5,6 +5,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from ..._choices import suggest
+from .._pytorch import has_hooks_on_arguments
 from .._requirements import torch
 
 
@@ -53,7 +54,7 @@ def _find_signature(function: Callable) -> inspect.Signature | None:
     """The parameters of `function`; None where they are not known, or hooks change what it is
     called with."""
     if isinstance(function, torch.nn.Module):
-        if function._forward_pre_hooks:
+        if has_hooks_on_arguments(function):
             return None
         function = function.forward
     try:

@@ -10,12 +10,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from torch.utils._pytree import tree_leaves
-
 from .nested import is_sequence, read_recomputed, read_sequence
+from .._pytorch import find_saved, get_coordinates, get_sequence_number, tree_leaves
 from .._requirements import torch
 
-_RAW = "_raw_saved_"
 # A sequence number that stands for none, which nodes of leaves have.
 _NO_NUMBER = 2**64 - 1
 
@@ -55,7 +53,7 @@ def walk_graph(results: Iterable[torch.Tensor], stop: Iterable[torch.Tensor]) ->
         else:
             nodes.append(node)
         worklist += [each for each, _ in node.next_functions if each is not None]
-    nodes.sort(key=lambda node: node._sequence_nr() % _NO_NUMBER)
+    nodes.sort(key=lambda node: get_sequence_number(node) % _NO_NUMBER)
     unseen = {node.name() for node in nodes if _is_opaque(node)}
     held = [Held(node, *each) for node in nodes for each in _read(node, unseen)]
     return Graph(held, list(leaves.values()), sorted(unseen))
@@ -71,21 +69,17 @@ def _read(node: Any, unseen: set[str]) -> Iterator[tuple[str, torch.Tensor]]:
             for name, tensor in _read(other, unseen):
                 yield f"{other.name()}.{name}", tensor
         return
-    for attribute in dir(node):
-        if attribute.startswith(_RAW):
-            saved = getattr(node, attribute)
-            saved = saved if isinstance(saved, (tuple, list)) else [saved]
-            name = attribute[len(_RAW) :]
-            for each in saved:
-                try:
-                    data = each.data
-                except RuntimeError:
-                    found = read_recomputed(node, name)
-                    yield from ((name, tensor) for tensor in found)
-                    if not found:
-                        unseen.add(f"{node.name()}.{name}")
-                else:
-                    yield from _name(name, data)
+    for name, saved in find_saved(node):
+        for each in saved:
+            try:
+                data = each.data
+            except RuntimeError:
+                found = read_recomputed(node, name)
+                yield from ((name, tensor) for tensor in found)
+                if not found:
+                    unseen.add(f"{node.name()}.{name}")
+            else:
+                yield from _name(name, data)
     # Tensors that a function in Python keeps by itself.
     for attribute, value in getattr(node, "__dict__", {}).items():
         yield from _name(attribute, value)
@@ -112,7 +106,7 @@ def find_storages(tensor: torch.Tensor) -> list[torch.UntypedStorage]:
     elif tensor.layout is torch.strided:
         return [tensor.untyped_storage()]
     elif tensor.layout is torch.sparse_coo:
-        inner = [tensor._indices(), tensor._values()]
+        inner = get_coordinates(tensor)
     elif tensor.layout in (torch.sparse_csr, torch.sparse_bsr):
         inner = [tensor.crow_indices(), tensor.col_indices(), tensor.values()]
     elif tensor.layout in (torch.sparse_csc, torch.sparse_bsc):

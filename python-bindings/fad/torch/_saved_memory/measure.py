@@ -5,8 +5,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from torch.utils._pytree import tree_leaves
-
 from ..._dict import AsJson
 from ..._figures import choose_unit, show_bytes
 from ..._layers import group_rows, label
@@ -14,7 +12,8 @@ from .allocator import is_on_gpu, watch_allocator
 from .arguments import check_own, take_keywords
 from .held import Graph, Held, find_storages, walk_graph
 from .modules import ModuleMarks
-from .referred import find_modules, find_tensors, is_compiled, restored
+from .referred import find_modules, find_tensors, restored
+from .._pytorch import get_storage_id, is_compiled, tree_leaves
 from .._requirements import torch
 from .._text import align
 
@@ -259,7 +258,7 @@ def _describe(
         for tensor in tensors:
             if isinstance(tensor, torch.Tensor):
                 for storage in find_storages(tensor):
-                    kinds.setdefault(storage._cdata, kind)
+                    kinds.setdefault(get_storage_id(storage), kind)
 
     is_parameter = {id(t): isinstance(t, torch.nn.Parameter) for t in known + graph.leaves}
     mark([t for t in known + graph.leaves if is_parameter[id(t)]], "parameter")
@@ -270,9 +269,10 @@ def _describe(
     holders: dict[int, dict[str, None]] = {}
     for held in graph.held:
         for storage in find_storages(held.tensor):
-            first.setdefault(storage._cdata, (held, storage.nbytes()))
+            key = get_storage_id(storage)
+            first.setdefault(key, (held, storage.nbytes()))
             holder = f"{held.node.name()}.{held.name}"
-            holders.setdefault(storage._cdata, {})[holder] = None
+            holders.setdefault(key, {})[holder] = None
     return tuple(
         HeldTensor(
             operator=held.node.name(),
@@ -282,8 +282,8 @@ def _describe(
             dtype=str(held.tensor.dtype).removeprefix("torch."),
             device=str(held.tensor.device),
             bytes=size,
-            kind=kinds.get(storage, "saved"),
-            holders=tuple(holders[storage]),
+            kind=kinds.get(key, "saved"),
+            holders=tuple(holders[key]),
         )
-        for storage, (held, size) in first.items()
+        for key, (held, size) in first.items()
     )

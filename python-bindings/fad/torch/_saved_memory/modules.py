@@ -5,7 +5,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from .referred import is_compiled
+from .._pytorch import find_next_number, get_sequence_number, get_storage_id, is_compiled
 from .._requirements import torch
 
 
@@ -45,8 +45,9 @@ class ModuleWatch:
             own = [*module.parameters(recurse=False), *module.buffers(recurse=False)]
             for tensor in own:
                 storage = tensor.untyped_storage()
-                if storage._cdata not in seen:
-                    seen.add(storage._cdata)
+                key = get_storage_id(storage)
+                if key not in seen:
+                    seen.add(key)
                     counts[name] = counts.get(name, 0) + storage.nbytes()
         return counts
 
@@ -93,7 +94,7 @@ class ModuleMarks(ModuleWatch):
         self._marks: list[str] = []
 
     def _mark(self) -> None:
-        self._numbers.append(torch._C._autograd._get_sequence_nr())
+        self._numbers.append(find_next_number())
         self._marks.append(self.current)
 
     def _begin(self, module: torch.nn.Module, inputs: Any) -> None:
@@ -106,5 +107,5 @@ class ModuleMarks(ModuleWatch):
 
     def find(self, node: Any) -> str:
         """The innermost module that ran when `node` was made."""
-        place = bisect_right(self._numbers, node._sequence_nr()) - 1
+        place = bisect_right(self._numbers, get_sequence_number(node)) - 1
         return self._marks[place] if place >= 0 else ""

@@ -1,8 +1,8 @@
 """Tensors that nested sequences hold for backward, which PyTorch shows of its own nodes only."""
 
-import ctypes
 from typing import Any
 
+from .._pytorch import find_node_address, unpack_saved
 from .._requirements import torch
 
 
@@ -14,10 +14,8 @@ def is_sequence(node: Any) -> bool:
 def read_sequence(node: Any) -> tuple[list[tuple[str, torch.Tensor]], list[Any]]:
     """Tensors that the node of a sequence holds, by names: "source", "constant", "derivative" or
     "bits"; and the nodes of PyTorch's that it keeps, with what they have saved."""
-    # The object of a node of C++ is a head and a pointer to the node.
-    address = ctypes.c_void_p.from_address(id(node) + object.__basicsize__).value
     held, nodes = [], []
-    for name, tensor in zip(*torch.ops.fad._held(address)):
+    for name, tensor in zip(*torch.ops.fad._held(find_node_address(node))):
         if name == "own":
             nodes.append(tensor.grad_fn)
         else:
@@ -32,7 +30,7 @@ def read_recomputed(node: Any, name: str) -> list[torch.Tensor]:
         return []
     try:
         torch.ops.fad._peek(True)
-        getattr(node, f"_saved_{name}", None)
+        unpack_saved(node, name)
     except RuntimeError:
         pass
     finally:

@@ -1,11 +1,10 @@
 """The tensors and modules that a function refers to, and their state."""
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
-from torch.utils._pytree import tree_leaves
-
+from .._pytorch import tree_leaves
 from .._requirements import torch
 
 
@@ -80,10 +79,3 @@ def restored(state: list[torch.Tensor]) -> Iterator[None]:
             with torch.no_grad():
                 for tensor, copy in zip(changed, copies):
                     tensor.copy_(copy)
-
-
-def is_compiled(value: Callable[..., Any]) -> bool:
-    """Whether `torch.compile` has made `value`, or what its calls execute."""
-    if hasattr(value, "_torchdynamo_orig_callable") or hasattr(value, "_orig_mod"):
-        return True
-    return getattr(value, "_compiled_call_impl", None) is not None

@@ -229,7 +229,7 @@ class Partitioner(CustomPartitionerFn):
                 "reassociate": self._find_reassociation(),
                 **self.options,
             }
-            plan = self.planned = self._plan(module, options, imported.gradient_bytes)
+            plan = self.planned = self.find_plan(module, options, imported.gradient_bytes)
             saved, replaced = apply_plan(graph, plan, imported, mutated, self.is_fused)
             masks = find_masks(replaced)
             hoist(graph, [*saved, *masks.values()], mutated)
@@ -248,7 +248,9 @@ class Partitioner(CustomPartitionerFn):
             return "always"
         return "in-range" if self.is_fused else "never"
 
-    def _plan(self, module: Module, options: dict[str, Any], gradient_bytes: int) -> dict[str, Any]:
+    def find_plan(
+        self, module: Module, options: dict[str, Any], gradient_bytes: int
+    ) -> dict[str, Any]:
         """The plan for `module`; with a budget, that of the least time within it."""
 
         def plan(**more: Any) -> dict[str, Any]:

@@ -25,17 +25,17 @@ from torch._inductor import list_mode_options
 from torch._inductor.custom_graph_pass import CustomPartitionerFn, get_hash_for_files
 from torch._inductor.decomposition import select_decomp_table
 from torch._logging import trace_structured
-from torch._ops import OpOverload
 from torch._subclasses.fake_tensor import FakeTensor, unset_fake_temporarily
 from torch.fx.graph import _BoxedCodeGen
-from torch.utils._pytree import tree_leaves, tree_map
+from torch.utils._pytree import tree_map
 from torch.utils.checkpoint import CheckpointPolicy
 from torch.utils.flop_counter import flop_registry, sdpa_flop_count
 
+from .._pytorch import get_schema, get_storage_id, is_transformed, tree_leaves
 from .._releases import TESTED, find_scheduler_pass, has_region_budgets, is_object
 
 # These would be unnecessary with
-# - public names for `tree_leaves`, `tree_map`, `register_backend`, `aot_autograd` and
+# - public names for `tree_map`, `register_backend`, `aot_autograd` and
 #   `list_mode_options`, which are in PyTorch's documentation, and for `CustomPartitionerFn` and
 #   `get_hash_for_files`, which one of Inductor's options takes;
 # - an option of Inductor for decompositions beside its own: `select_decomp_table`,
@@ -50,8 +50,10 @@ __all__ = [
     "detect_fake_mode",
     "functorch_config",
     "get_decompositions",
+    "get_schema",
     "get_hash_for_files",
     "inductor_config",
+    "is_transformed",
     "list_mode_options",
     "merge_equal_nodes",
     "pw_cast_for_opmath",
@@ -180,13 +182,6 @@ def is_number_or_object(node: fx.Node) -> bool:
     return partitioners.is_sym_node(node) or is_object(node)
 
 
-def get_schema(node: fx.Node) -> Any:
-    """The schema of the operator that `node` calls; None for other nodes.
-
-    A public `OpOverload.schema` would do."""
-    return node.target._schema if isinstance(node.target, OpOverload) else None
-
-
 def get_packet(node: fx.Node) -> Any:
     """The operator that `node` calls, without its overload; None for other nodes."""
     return getattr(node.target, "overloadpacket", None)
@@ -212,11 +207,9 @@ def has_other_budget(graph: fx.Graph) -> bool:
 
 
 def identify_storage(value: torch.Tensor) -> int:
-    """Facts that tensors of the same storage share, while one of them lives.
-
-    Storages of fake tensors have no address, and no other public identity."""
+    """Facts that tensors of the same storage share, while one of them lives."""
     # Other layouts have no storage, and no views.
-    return value.untyped_storage()._cdata if value.layout is torch.strided else id(value)
+    return get_storage_id(value.untyped_storage()) if value.layout is torch.strided else id(value)
 
 
 def get_expression(size: torch.SymInt) -> Any:
@@ -277,13 +270,6 @@ def packs_saved_tensors() -> bool:
 
     `torch.autograd.graph` sets and disables hooks, and has no question for them."""
     return torch._C._autograd._top_saved_tensors_default_hooks(True) is not None
-
-
-def is_transformed() -> bool:
-    """Whether a transform of `torch.func` runs now.
-
-    `torch.func` has no public question for it."""
-    return torch._C._functorch.peek_interpreter_stack() is not None
 
 
 # Inductor

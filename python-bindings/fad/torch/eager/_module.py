@@ -5,10 +5,11 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
+from .._pytorch import has_compiled_call
 from .._requirements import torch
 from .._saved_memory.arguments import take_keywords
 from ._context import Context, is_generator
-from ._pytorch import Replicable, has_compiled_call
+from ._pytorch import Replicable, find_parametrizations
 
 
 class NestedModule(Replicable):
@@ -27,7 +28,7 @@ class NestedModule(Replicable):
         try:
             return super().__getattr__(name)
         except AttributeError:
-            parametrizations = (self.__dict__.get("_modules") or {}).get("parametrizations", ())
+            parametrizations = find_parametrizations(self)
             if name not in parametrizations:
                 raise
         return parametrizations[name]()

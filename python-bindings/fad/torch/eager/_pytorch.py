@@ -4,19 +4,16 @@ alone, beside the extension. Each function says which public one would replace i
 from collections.abc import Callable
 from typing import Any
 
-from torch.utils._pytree import tree_leaves
-
 from .._requirements import torch
 
 __all__ = [
     "Replicable",
     "find_address",
     "find_keys",
-    "has_compiled_call",
+    "find_parametrizations",
     "outside_function_modes",
     "pass_higher_order_operators",
     "replace_exports",
-    "tree_leaves",
 ]
 
 _KEYS = "TESTING_ONLY_GenericWrapper", "TESTING_ONLY_GenericMode"
@@ -69,9 +66,11 @@ def outside_function_modes() -> Any:
     return torch._C.DisableTorchFunction()
 
 
-def has_compiled_call(module: torch.nn.Module) -> bool:
-    """Whether `module.compile()` was called, of which modules have no public sign."""
-    return module._compiled_call_impl is not None
+def find_parametrizations(module: torch.nn.Module) -> Any:
+    """The parametrizations of attributes of `module`; none of one that is not made yet.
+    `torch.nn.utils.parametrize.is_parametrized` looks for an attribute that `__getattr__` cannot
+    do without."""
+    return (vars(module).get("_modules") or {}).get("parametrizations", ())
 
 
 class Replicable:

@@ -13,13 +13,13 @@ from typing import Any, TypeVar
 from ..._dict import AsJson
 from ..._figures import choose_unit, compare
 from ..._layers import group_rows, label
+from .._pytorch import is_compiled, tree_leaves
 from .._saved_memory.arguments import take_keywords
 from .._saved_memory.modules import ModuleWatch
-from .._saved_memory.referred import find_modules, find_tensors, is_compiled, restored
+from .._saved_memory.referred import find_modules, find_tensors, restored
 from .._requirements import torch
 from .._text import align
 from ._extension import load
-from ._pytorch import tree_leaves
 
 # Frames of these files are no lines of a model.
 _NOT_OF_MODELS = tuple(

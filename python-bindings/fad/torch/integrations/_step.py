@@ -10,7 +10,7 @@ from .._saved_memory.allocator import AllocatorWatch, is_on_gpu
 from .._saved_memory.held import find_storages, walk_graph
 from ..compile._backend import backend, read_options
 from ..compile._partitioner import Partitioner
-from ..compile._pytorch import tree_leaves
+from .._pytorch import get_storage_id, tree_leaves
 
 # The step that is measured, of those since the start: the first one compiles.
 _MEASURED = 2
@@ -120,11 +120,12 @@ class StepCompiler:
         the count: the next forward is that of another batch, or of a checkpoint."""
         given = [each for each in inputs if isinstance(each, torch.Tensor)]
         made = [each for each in tree_leaves(results) if isinstance(each, torch.Tensor)]
-        known = {storage._cdata for each in given for storage in find_storages(each)}
+        known = {get_storage_id(storage) for each in given for storage in find_storages(each)}
         for held in walk_graph(made, given).held:
             for storage in find_storages(held.tensor):
-                if storage._cdata not in known:
-                    known.add(storage._cdata)
+                key = get_storage_id(storage)
+                if key not in known:
+                    known.add(key)
                     self._kept += storage.nbytes()
         nodes = {each.grad_fn for each in made if each.grad_fn is not None}
         if nodes:

@@ -59,7 +59,7 @@ def tag_by_fad(gm: fx.GraphModule, partitioner: Partitioner) -> fx.GraphModule:
     partitioner.is_fused = False
     joint = _make_joint(gm.graph)
     imported = import_joint(joint, 1, set(), False)
-    plan = partitioner._plan(
+    plan = partitioner.find_plan(
         parse(imported.text, filename="joint graph"),
         {"target": find_target(joint), "reassociate": "never", **partitioner.options},
         imported.gradient_bytes,

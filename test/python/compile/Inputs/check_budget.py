@@ -126,8 +126,8 @@ SAMPLE = "masks", "convolutions", "chain"
 class Recorder(Partitioner):
     """Keeps the estimated peak and both graphs."""
 
-    def _plan(self, *arguments):
-        plan = super()._plan(*arguments)
+    def find_plan(self, *arguments):
+        plan = super().find_plan(*arguments)
         peak = plan.get("peak")
         self.estimate = peak if peak is None else peak + self.kept_bytes
         return plan
