@@ -8,7 +8,8 @@ of utils/README.md has each file and folder there.
 
 The folders of the extension of `fad.torch.nest` have an order, too, in the README beside
 them, and no modules of `fad.torch` import each other in a circle, inside of functions or for
-annotations either.
+annotations either. Its files named `_pytorch.py`, and `_releases.py`, alone have private names of
+PyTorch.
 
 Usage: check-layout.py ROOT"""
 
@@ -25,23 +26,34 @@ STAGES = ("Transforms", "Codegen")
 EXTENSION = pathlib.PurePath("python-bindings/fad/torch/eager/csrc")
 # Modules of Python, which do not import each other in a circle.
 PACKAGE = pathlib.PurePath("python-bindings/fad/torch")
-# The folders of which one file alone uses private names of PyTorch, and the modules of PyTorch that
-# their other files import.
-USERS = (PACKAGE / "compile", PACKAGE / "eager")
-OWNER = "_pytorch.py"
+# The files that alone use private names of PyTorch, and the modules of PyTorch that others import:
+# its documentation has them.
+OWNERS = {
+    PACKAGE / "_pytorch.py",
+    PACKAGE / "_releases.py",
+    PACKAGE / "compile" / "_pytorch.py",
+    PACKAGE / "eager" / "_pytorch.py",
+}
 PUBLIC_TORCH = {
     "torch",
     "torch.compiler",
     "torch.fx",
+    "torch.fx.experimental.proxy_tensor",
     "torch.fx.experimental.symbolic_shapes",
+    "torch.nn.functional",
+    "torch.overrides",
+    "torch.profiler",
     "torch.utils.checkpoint",
 }
-# Functions that take names.
-ATTRIBUTES = {"getattr", "hasattr", "setattr"}
+# Functions and methods that take names.
+ATTRIBUTES = {"getattr", "hasattr", "setattr", "delattr"}
+LOOKUPS = {"get", "pop", "setdefault"}
+# Keys of dictionaries there are operators, private ones of PyTorch among them.
+TABLES = PACKAGE / "_decompositions"
 # Names for `torch.ops.aten` and `torch.ops.prims`, whose private operators are in graphs.
 OPERATORS = {"aten", "prims", "torch.ops.aten", "torch.ops.prims", "torch.ops.fad"}
 # Private names of the package and of Python.
-OWN = {"_fad_nested", "_getframe", "_handle"}
+OWN = {"_fad_mode", "_fad_nested", "_getframe", "_handle", "_plans", "_replace", "_unaligned"}
 # A folder of shared parts is no stage.
 SHARED = {"Utils", "Math"}
 
@@ -198,14 +210,19 @@ def is_private(name):
     return name.startswith("_") and name != "_" and not name.endswith("__")
 
 
-def find_names(node):
-    """The expressions in `node` that may be names: those of `getattr` and the like, or keys."""
+def find_names(node, is_table):
+    """The expressions in `node` that may be names: those of `getattr` and the like, keys, or
+    elements."""
     if isinstance(node, ast.Call):
-        return node.args if ast.unparse(node.func) in ATTRIBUTES else []
-    return node.keys if isinstance(node, ast.Dict) else [node.slice]
+        if ast.unparse(node.func) in ATTRIBUTES:
+            return [] if ast.unparse(node.args[0]) in OPERATORS else node.args
+        return node.args if getattr(node.func, "attr", None) in LOOKUPS else []
+    if isinstance(node, ast.Dict):
+        return [] if is_table else node.keys
+    return [node.slice] if isinstance(node, ast.Subscript) else node.elts
 
 
-def find_private(tree):
+def find_private(tree, is_table=False):
     """Yields the lines of `tree` with private names of PyTorch, and the names."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -216,29 +233,29 @@ def find_private(tree):
         elif isinstance(node, ast.Attribute) and is_private(node.attr):
             # The others are the package's own.
             owner = ast.unparse(node.value)
-            names = [] if owner in OPERATORS | {"self", "cls"} else [f"{owner}.{node.attr}"]
-        elif isinstance(node, (ast.Call, ast.Dict, ast.Subscript)):
-            texts = [getattr(each, "value", None) for each in find_names(node)]
+            names = (
+                [] if owner in OPERATORS | {"self", "cls", "super()"} else [f"{owner}.{node.attr}"]
+            )
+        elif isinstance(node, (ast.Call, ast.Dict, ast.Subscript, ast.Tuple, ast.List, ast.Set)):
+            texts = [getattr(each, "value", None) for each in find_names(node, is_table)]
             names = [text for text in texts if isinstance(text, str) and text.isidentifier()]
         else:
             continue
         for name in names:
             is_torch = name.split(".")[0] in ("torch", "functorch")
-            if name.split(".")[-1] in OWN:
+            if name.split(".")[-1] in OWN or name.startswith("fad."):
                 continue
             if is_private(name.split(".")[-1]) or (is_torch and name not in PUBLIC_TORCH):
                 yield node.lineno, name
 
 
 def check_private(root):
-    files = (file for user in USERS for file in sorted((root / user).rglob("*.py")))
-    for file in files:
-        if file.name != OWNER:
-            for line, name in sorted(find_private(ast.parse(file.read_text()))):
-                yield (
-                    f"{file.relative_to(root)}:{line}: {name} is private to PyTorch, and for "
-                    f"{OWNER} alone"
-                )
+    for file in sorted((root / PACKAGE).rglob("*.py")):
+        path = file.relative_to(root)
+        if path not in OWNERS:
+            is_table = path.is_relative_to(TABLES)
+            for line, name in sorted(find_private(ast.parse(file.read_text()), is_table)):
+                yield f"{path}:{line}: {name} is private to PyTorch, and for _pytorch.py alone"
 
 
 def check_utils(root):
