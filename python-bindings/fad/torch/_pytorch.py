@@ -198,6 +198,12 @@ def get_schema(node: torch.fx.Node) -> Any:
     return node.target._schema if isinstance(node.target, OpOverload) else None
 
 
+def name_arguments(node: torch.fx.Node) -> dict[str, Any]:
+    """The arguments that `node` gives an operator, by the names in its schema."""
+    names = [argument.name for argument in get_schema(node).arguments]
+    return {**dict(zip(names, node.args)), **node.kwargs}
+
+
 def get_decompositions() -> dict[Any, Callable]:
     """PyTorch's decompositions by operator. `torch.export.default_decompositions` has those alone
     that lead to core operators."""

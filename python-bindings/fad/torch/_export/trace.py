@@ -12,6 +12,7 @@ from .._pytorch import (
     DataDependentOutputException,
     DynamicOutputShapeException,
     get_schema,
+    name_arguments,
     tree_leaves,
 )
 from .._requirements import torch
@@ -112,8 +113,7 @@ def _find_shared(node):
                 for placeholder in inner.graph.find_nodes(op="placeholder"):
                     yield placeholder, False
         return
-    names = [each.name for each in schema.arguments]
-    given = {**dict(zip(names, node.args)), **node.kwargs}
+    given = name_arguments(node)
     for each in schema.arguments:
         if each.alias_info is not None:
             for operand in tree_leaves(given.get(each.name)):

@@ -9,6 +9,7 @@ from typing import Any, Callable, Iterable
 import torch
 from torch import fx
 
+from ..._operators.table import OPERATORS
 from ._pytorch import (
     HEAVY,
     IS_WRITTEN,
@@ -17,119 +18,63 @@ from ._pytorch import (
     find_changed_afterwards,
     find_inlining_limits,
     get_checkpoint,
+    get_count,
     get_packet,
     get_part,
     get_schema,
     is_bound_to_backward,
     is_bound_to_forward,
     is_of_autograd,
+    is_view,
+    makes_tensor,
     merge_equal_nodes,
     must_repeat,
+    name_arguments,
     tree_leaves,
 )
+from ._scalars import find_packet
 from ._sizes import estimate_size
 
 aten, prims = torch.ops.aten, torch.ops.prims
 
-# Work of backward with operations that fad knows by their costs alone.
+# Operations that fad knows by their costs alone.
+#
+# PyTorch says most of it: by aliases in schemas, by tags, by its counts of operations. The lists
+# here are the rest; a test compares them with PyTorch's own, which may grow.
 
-_VIEWS = {
-    aten.alias,
-    aten.as_strided,
-    aten.detach,
-    aten.diagonal,
-    aten.expand,
-    aten.permute,
-    aten.select,
-    aten.slice,
-    aten.split,
-    aten.split_with_sizes,
-    aten.squeeze,
-    aten.t,
-    aten.transpose,
-    aten.unbind,
-    aten.unfold,
+# Views without an alias in their schemas: autograd takes them for new tensors.
+UNMARKED_VIEWS = {
     aten.unsafe_chunk,
     aten.unsafe_split,
     aten.unsafe_split_with_sizes,
-    aten.unsqueeze,
-    aten.view,
-    aten.view_as_complex,
-    aten.view_as_real,
-    aten._conj,
-    aten._reshape_alias,
     aten._unsafe_view,
-    aten.reshape,
 }
-_CONTRACTIONS = {
-    aten.addmm,
-    aten.addmv,
-    aten.baddbmm,
-    aten.bmm,
-    aten.convolution,
-    aten.dot,
-    aten.linear,
-    aten.matmul,
-    aten.mm,
-    aten.mv,
-    aten._scaled_mm,
-    aten._scaled_dot_product_cudnn_attention,
-    aten._scaled_dot_product_efficient_attention,
-    aten._scaled_dot_product_flash_attention,
-    aten._scaled_dot_product_flash_attention_for_cpu,
-}
-_REDUCTIONS = {
-    aten.all,
-    aten.amax,
-    aten.amin,
-    aten.any,
-    aten.argmax,
-    aten.argmin,
-    aten.cumsum,
-    aten.logsumexp,
-    aten.max,
-    aten.mean,
-    aten.min,
-    aten.prod,
-    aten.std,
-    aten.sum,
-    aten.var,
-    aten.var_mean,
-    aten._log_softmax,
-    aten._softmax,
-}
-# Elements in other places, and tensors that no tensor determines. Both fuse with
-# their readers.
-_MOVEMENTS = {
-    aten.arange,
+# Contractions that PyTorch does not count the operations of.
+UNCOUNTED = {aten.addmv, aten.dot, aten.linear, aten.matmul, aten.mv}
+# Functions of rows that PyTorch tags as no reductions: their results are as large as the rows.
+ROWWISE = {aten.cumsum, aten._log_softmax, aten._softmax}
+# Elements in other places, which PyTorch has no tag for. These fuse with their readers.
+MOVEMENTS = {
     aten.cat,
     aten.constant_pad_nd,
     aten.embedding,
-    aten.empty,
     aten.flip,
-    aten.full,
-    aten.full_like,
     aten.gather,
     aten.index,
     aten.index_select,
-    aten.ones,
-    aten.ones_like,
     aten.repeat,
-    aten.scalar_tensor,
     aten.select_scatter,
     aten.slice_scatter,
     aten.tril,
     aten.triu,
-    aten.zeros,
-    aten.zeros_like,
-    prims.iota,
     prims._low_memory_max_pool_offsets_to_indices,
 }
-# Operators that Inductor fuses with their readers, though backward never repeats it.
+# Operators that Inductor fuses with their readers, though backward never repeats it: its lowerings
+# say so by what they do alone.
 _FUSED = {prims.inductor_lookup_seed, prims.inductor_random}
 # Operators that Inductor computes in the memory of the first operand, where nothing else reads
-# that.
-_OVERWRITING = {
+# that: its lowerings write to a clone, or its decompositions have operators that do.
+OVERWRITING = {
     aten._unsafe_index_put,
     aten._unsafe_masked_index_put_accumulate,
     aten.index_add,
@@ -138,10 +83,9 @@ _OVERWRITING = {
     aten.scatter_add,
     aten.scatter_reduce,
 }
-# The places of the images and of the filter among the operands of a convolution, and how
-# many copies of the filter are there at once: in Inductor's layout, in that of the kernel,
-# and of the gradient.
-_CONVOLUTIONS = {aten.convolution: (0, 1, 2), aten.convolution_backward: (1, 2, 3)}
+# How many copies of the filter of a convolution are there at once: in Inductor's layout, in that of
+# the kernel, and of the gradient.
+_CONVOLUTIONS = {aten.convolution: 2, aten.convolution_backward: 3}
 
 
 def find_target(graph: fx.Graph) -> str:
@@ -165,15 +109,15 @@ def find_memory(node: fx.Node) -> list[str]:
     packet = get_packet(node)
     if packet in _FUSED:
         return ["fad.fuses"]
-    if packet in _OVERWRITING:
+    if packet in OVERWRITING:
         return ["fad.overwrites"]
     if packet not in _CONVOLUTIONS:
         return []
-    images, weights, copies = _CONVOLUTIONS[packet]
-    values = (node.args[images].meta["val"], node.args[weights].meta["val"])
+    arguments = name_arguments(node)
+    values = [arguments[name].meta["val"] for name in ("input", "weight")]
     image, weight = (estimate_size(value.numel()) * value.dtype.itemsize for value in values)
     is_cpu = values[0].device.type == "cpu"
-    return [f"fad.scratch = {image + copies * weight}"] if is_cpu else []
+    return [f"fad.scratch = {image + _CONVOLUTIONS[packet] * weight}"] if is_cpu else []
 
 
 def find_kind(node: fx.Node) -> str:
@@ -188,18 +132,18 @@ def find_kind(node: fx.Node) -> str:
     if torch.Tag.nondeterministic_seeded in target.tags:
         return "keep"
     packet = get_packet(node)
-    for kind, packets in (
-        ("view", _VIEWS),
-        ("contraction", _CONTRACTIONS),
-        ("reduction", _REDUCTIONS),
-        ("elementwise", _MOVEMENTS),
-    ):
-        if packet in packets:
-            return kind
-    # A copy to another device is no conversion of elements.
-    if packet is aten._to_copy and node.kwargs.get("device") is None:
+    if is_view(target) or packet in UNMARKED_VIEWS:
+        return "view"
+    # Operators of libraries may have counts, and be random for all that PyTorch knows.
+    if target.namespace == "aten" and (get_count(packet) or packet in UNCOUNTED):
+        return "contraction"
+    if torch.Tag.reduction in target.tags or packet in ROWWISE:
+        return "reduction"
+    if torch.Tag.pointwise in target.tags or makes_tensor(target) or packet in MOVEMENTS:
         return "elementwise"
-    return "elementwise" if torch.Tag.pointwise in target.tags else "keep"
+    # A copy to another device is no conversion of elements.
+    is_conversion = packet is aten._to_copy and node.kwargs.get("device") is None
+    return "elementwise" if is_conversion else "keep"
 
 
 # The policies of a checkpoint under which forward saves a result. Offloading it is for others;
@@ -255,8 +199,7 @@ def find_mutated(graph: fx.Graph, num_fwd_outputs: int) -> set[fx.Node]:
     for node in graph.nodes:
         schema = get_schema(node)
         if schema is not None and not is_bound_to_backward(node):
-            values = dict(zip((a.name for a in schema.arguments), node.args))
-            values.update(node.kwargs)
+            values = name_arguments(node)
             for argument in schema.arguments:
                 if argument.is_write:
                     leaves = tree_leaves(values.get(argument.name))
@@ -339,23 +282,22 @@ def write_last(backward: fx.GraphModule) -> None:
 # is, forward has that in memory: two kernels that compute it read different tensors from memory,
 # and others before they are rounded.
 
-_COMPARISONS = {aten.eq, aten.ne, aten.lt, aten.le, aten.gt, aten.ge}
-# Those that find places.
-_CHOICES = {aten.argmax, aten.argmin, aten.max, aten.min}
+_COMPARISONS = {find_packet(row) for row in OPERATORS if row.kind == "condition" and row.sign}
 
-# Those whose results are elements of the operand, and those that change the type.
-_SELECTIONS = {aten.amax, aten.amin, aten.max, aten.min}
+# Reductions whose results are elements of the operand, of which PyTorch's tag does not tell, and
+# operations that change the type.
+SELECTIONS = {aten.amax, aten.amin, aten.aminmax, aten.max, aten.min}
 _CONVERSIONS = {aten._to_copy, torch.ops.prims.convert_element_type}
 _HALVES = (torch.bfloat16, torch.float16)
 
 
 def is_decision(node: fx.Node) -> bool:
     """Whether the result of `node` jumps where a computed operand is rounded."""
-    packet = get_packet(node)
-    if packet not in _COMPARISONS and not (packet in _CHOICES and _has_places(node)):
+    is_comparison = get_packet(node) in _COMPARISONS
+    if not is_comparison and not _finds_places(node):
         return False
     operands = [argument for argument in node.args if isinstance(argument, fx.Node)]
-    tensors = operands if packet in _CHOICES else node.args[:2]
+    tensors = node.args[:2] if is_comparison else operands
     if not all(map(_is_half, tensors)):
         return False
     origins = [_find_origin(operand) for operand in operands]
@@ -377,10 +319,12 @@ def round_operands(graph: fx.Graph) -> None:
                     first.meta[IS_WRITTEN] = True
 
 
-def _has_places(node: fx.Node) -> bool:
+def _finds_places(node: fx.Node) -> bool:
+    """Whether `node` reduces to integers: places of elements, or how many there are."""
     value = node.meta.get("val")
     value = value[-1] if isinstance(value, (list, tuple)) else value
-    return isinstance(value, torch.Tensor) and value.dtype is torch.int64
+    is_reduction = torch.Tag.reduction in getattr(node.target, "tags", ())
+    return is_reduction and isinstance(value, torch.Tensor) and value.dtype is torch.int64
 
 
 def _is_half(operand: Any) -> bool:
@@ -391,7 +335,7 @@ def _is_half(operand: Any) -> bool:
         if isinstance(value, torch.Tensor) and value.dtype in _HALVES:
             return True
         packet = get_packet(operand)
-        is_same = packet in _SELECTIONS or _is_conversion(operand)
+        is_same = packet in SELECTIONS or _is_conversion(operand)
         if not (is_same or is_part(operand) or find_kind(operand) == "view"):
             return False
         operand = operand.args[0] if operand.args else None

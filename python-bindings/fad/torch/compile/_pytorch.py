@@ -25,13 +25,21 @@ from torch._inductor import list_mode_options
 from torch._inductor.custom_graph_pass import CustomPartitionerFn, get_hash_for_files
 from torch._inductor.decomposition import select_decomp_table
 from torch._logging import trace_structured
+from torch._ops import OpOverload
+from torch._subclasses.fake_impls import _is_tensor_constructor, _like_tensor_constructors
 from torch._subclasses.fake_tensor import FakeTensor, unset_fake_temporarily
 from torch.fx.graph import _BoxedCodeGen
 from torch.utils._pytree import tree_map
 from torch.utils.checkpoint import CheckpointPolicy
 from torch.utils.flop_counter import flop_registry, sdpa_flop_count
 
-from .._pytorch import get_schema, get_storage_id, is_transformed, tree_leaves
+from .._pytorch import (
+    get_schema,
+    get_storage_id,
+    is_transformed,
+    name_arguments,
+    tree_leaves,
+)
 from .._releases import TESTED, find_scheduler_pass, has_region_budgets, is_object
 
 # These would be unnecessary with
@@ -56,6 +64,7 @@ __all__ = [
     "is_transformed",
     "list_mode_options",
     "merge_equal_nodes",
+    "name_arguments",
     "pw_cast_for_opmath",
     "register_backend",
     "select_decomp_table",
@@ -185,6 +194,23 @@ def is_number_or_object(node: fx.Node) -> bool:
 def get_packet(node: fx.Node) -> Any:
     """The operator that `node` calls, without its overload; None for other nodes."""
     return getattr(node.target, "overloadpacket", None)
+
+
+def is_view(op: OpOverload) -> bool:
+    """Whether the results of `op` are views of its arguments, as the aliases of its schema say."""
+    returned = op._schema.returns
+    return bool(returned) and all(each.alias_info is not None for each in returned)
+
+
+def makes_tensor(op: OpOverload) -> bool:
+    """Whether `op` makes a tensor that depends on the elements of no other. One from a file may
+    change, and tokens, which have private names, order effects. A tag would do."""
+    if op in _like_tensor_constructors:
+        return True
+    is_other = op.namespace not in ("aten", "prims") or op.name().partition("::")[2][0] == "_"
+    return (
+        _is_tensor_constructor(op) and not is_other and op is not torch.ops.aten.from_file.default
+    )
 
 
 def find_changed_afterwards(graph: fx.Graph, num_fwd_outputs: int) -> set[fx.Node]:

@@ -160,7 +160,9 @@ def estimate_time(node: fx.Node) -> int:
         (node.args, node.kwargs, node),
     )
     operations = estimate_size(count(*args, **kwargs, out_val=value))
-    return round(operations * _get_units(tree_leaves(value)[0]))
+    # Gradients that nothing needs are None.
+    result = next(leaf for leaf in tree_leaves(value) if isinstance(leaf, torch.Tensor))
+    return round(operations * _get_units(result))
 
 
 def _get_units(value: torch.Tensor) -> float:
