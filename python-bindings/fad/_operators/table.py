@@ -52,6 +52,8 @@ class Operator(NamedTuple):
     #: What the node of the form that writes to its operand saves: "input", a copy from
     #: before, or "result". Empty where no activation is written to its operand.
     in_place: str = ""
+    #: The number of that node: PyTorch counts the overloads that have nodes of their own.
+    node: int = 0
     #: The value as an expression of mpmath in the operands x, y and z, and in numbers by the
     #: names that formulas have for them. Without one, mpmath's function of the name.
     reference: str = ""
@@ -138,7 +140,7 @@ OPERATORS = (
     Operator("hardtanh", "piecewise", formula=formulas.hardtanh, aten="", saves="input",
              numbers="bounds", in_place="input", reference="min(max(x, low), high)"),
     Operator("clamp", "piecewise", formula=formulas.clamp, aten="", saves="input",
-             numbers="bounds", in_place="input", reference="min(max(x, low), high)"),
+             numbers="bounds", in_place="input", node=1, reference="min(max(x, low), high)"),
     Operator("clamp_min", "piecewise", formula=formulas.clamp, aten="", saves="input",
              numbers="bounds", in_place="input", reference="max(x, low)"),
     Operator("clamp_max", "piecewise", formula=formulas.clamp_max, aten="", saves="input",

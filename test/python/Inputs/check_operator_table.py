@@ -10,6 +10,7 @@ import torch
 from fad._operators.table import OPERATORS
 from fad.torch._decompositions.kinks import get_kinks
 from fad.torch.compile._scalars import RULES, TARGETS, find_packet
+from fad.torch.eager._header import name_node
 
 aten = torch.ops.aten
 POINTS = (-2.3, -0.7, 0.35, 0.6, 1.7, 3.4)
@@ -154,6 +155,8 @@ def check_in_place(row):
     x = torch.tensor([0.3], dtype=torch.float64, requires_grad=True)
     y = x * 1
     node = function(y, *numbers).grad_fn
+    if row.in_place == "input" and node.name() != name_node(row):
+        failures.append(f"the node of {row.name}_ is a {node.name()}, not a {name_node(row)}")
     has_input = isinstance(getattr(node, "_saved_self", None), torch.Tensor)
     if has_input != (row.in_place == "input"):
         failures.append(f"{row.name}_ saves its operand: {has_input}")

@@ -19,7 +19,7 @@ _KINDS = {
 _FORMS_OF_KINDS = {"cast": "Cast", "rowwise": "Normalize"}
 # Each includer defines one of these.
 _MACROS = ("FAD_OPERATOR(name, form, kind, saves, slope, numbers)", "FAD_IN_PLACE(name, saves)")
-_MACROS += ("FAD_EXPONENT(value)",)
+_MACROS += ("FAD_COPYING_NODE(type)", "FAD_EXPONENT(value)")
 
 
 def _list_overloads(row: Operator) -> Iterator[str]:
@@ -40,8 +40,14 @@ def _list_overloads(row: Operator) -> Iterator[str]:
         yield f"FAD_OPERATOR({', '.join(columns)})"
 
 
+def name_node(row: Operator) -> str:
+    """The type of the node of the form of `row` that writes to its operand, in PyTorch's C++."""
+    words = (word.capitalize() for word in row.name.split("_"))
+    return f"{''.join(words)}Backward{row.node}"
+
+
 def make_header() -> str:
-    """The text of sequence/Operators.inc, which Operators.cpp there includes."""
+    """The text of sequence/Operators.inc, which files of the extension include."""
     lines = []
     for macro in _MACROS:
         name = macro.partition("(")[0]
@@ -51,6 +57,8 @@ def make_header() -> str:
             lines += _list_overloads(row)
         if row.in_place:
             lines.append(f'FAD_IN_PLACE("{row.name}", {row.in_place.capitalize()})')
+        if row.in_place == "input":
+            lines.append(f"FAD_COPYING_NODE({name_node(row)})")
     lines += [f"FAD_EXPONENT({value})" for value in EXPONENTS]
     lines += [f"#undef {macro.partition('(')[0]}" for macro in _MACROS]
     return "\n".join(lines) + "\n"

@@ -38,26 +38,18 @@ static const char *findObstacle(const at::Tensor &tensor) {
   return nullptr;
 }
 
-/// The tensor that a node of one of the given types has saved.
-template <typename... Nodes>
-static at::Tensor savedBy(torch::autograd::Node &node) {
-  at::Tensor found;
-  auto take = [&](auto *own) {
-    if (own && !own->self_.has_hooks())
-      found = own->self_.get_raw_data().value_or(at::Tensor());
-  };
-  (take(dynamic_cast<Nodes *>(&node)), ...);
-  return found;
-}
-
 /// The copy of the operand that PyTorch's node of an activation has; undefined
 /// for other nodes.
 static at::Tensor copyOfOperand(torch::autograd::Node &node) {
-  return savedBy<generated::SiluBackward0, generated::GeluBackward0,
-                 generated::MishBackward0, generated::HardswishBackward0,
-                 generated::HardsigmoidBackward0, generated::HardtanhBackward0,
-                 generated::ClampBackward1, generated::ClampMinBackward0,
-                 generated::ClampMaxBackward0>(node);
+  auto read = [](const torch::autograd::SavedVariable &saved) {
+    return saved.has_hooks() ? at::Tensor()
+                             : saved.get_raw_data().value_or(at::Tensor());
+  };
+#define FAD_COPYING_NODE(type)                                                 \
+  if (auto *own = dynamic_cast<generated::type *>(&node))                      \
+    return read(own->self_);
+#include "sequence/Operators.inc"
+  return at::Tensor();
 }
 
 /// NY, where the operand is the copy.
