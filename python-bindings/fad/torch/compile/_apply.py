@@ -252,8 +252,11 @@ def hoist(graph: fx.Graph, saved: list[fx.Node], mutated: set[fx.Node]) -> None:
             elif constants.issuperset(operands):
                 constants.add(node)
             else:
-                last = max(each for each in operands if each not in constants)
-                for each in [*_take(node, constants), node]:
+                moved = [*_take(node, constants), node]
+                # Constants that were taken before stand behind operands of others.
+                read = {used for each in moved for used in each.all_input_nodes}
+                last = max(read.difference(moved))
+                for each in moved:
                     _move_behind(each, last)
                     last = each
 
