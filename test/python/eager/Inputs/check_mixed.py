@@ -2,6 +2,7 @@
 
 import contextlib
 import itertools
+import threading
 
 import torch
 import torch.nn.functional as F
@@ -227,6 +228,82 @@ def releases_as_it_goes():
     assert found < expected, (found, expected)
 
 
+READ = {
+    "a norm": (lambda x: F.layer_norm(x, (128,), ROW, ROW), "native_layer_norm"),
+    "RMSNorm": (rms_norm, "rsqrt"),
+    "a longer sequence": (lambda x: F.silu(torch.tanh(x) * x), "silu"),
+    "a product": (lambda x: torch.sigmoid(x) * x, "sigmoid"),
+}
+
+
+def read_often(function, is_summed, nested, differentiate):
+    """The gradients of a value that three products read, each in the narrow type, as those for
+    queries, keys and values; where it `is_summed`, another operator does, too."""
+    x = torch.linspace(-2, 2, 64 * 128).view(64, 128).requires_grad_()
+    weights = [torch.eye(128, dtype=torch.bfloat16).requires_grad_() for _ in range(3)]
+
+    def forward():
+        value = function(x * 1)
+        products = [value.bfloat16() @ weight for weight in weights]
+        total = products[0].float() + products[1].float() * products[2].float()
+        return total.flip(0) + value.flip(1) if is_summed else total.flip(0)
+
+    with nest(("auto", "interactive") if nested else None):
+        y = forward()
+    cotangent = torch.linspace(-1, 1, y.numel()).view_as(y)
+    return differentiate(y, [x, *weights], cotangent)
+
+
+def has_gradients_of_readers(function, is_summed, differentiate):
+    found, expected = (
+        read_often(function, is_summed, nested, differentiate) for nested in (True, False)
+    )
+    return all(map(torch.equal, found, expected))
+
+
+def runs_again_once(function, is_summed, operator):
+    """Backward runs operators again once for all readers of their value."""
+
+    def differentiate(*arguments):
+        with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as events:
+            torch.autograd.grad(*arguments)
+        names = [event.name for event in events.events()]
+        return [names.count(f"aten::{operator}"), names.count(f"aten::{operator}_backward")]
+
+    again, backward = read_often(function, is_summed, True, differentiate)
+    assert again == 1 and backward <= 1, (again, backward)
+
+
+def differentiate_in_threads(*arguments):
+    found = [None] * 3
+
+    def run(i):
+        for _ in range(10):
+            found[i] = torch.autograd.grad(*arguments, retain_graph=True)
+
+    threads = [threading.Thread(target=run, args=(i,)) for i in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return sum(found, ())
+
+
+def differentiate_twice(*arguments):
+    first = torch.autograd.grad(*arguments, retain_graph=True)
+    torch.autograd.grad(*arguments, create_graph=True)
+    return first + torch.autograd.grad(*arguments)
+
+
+WAYS = {
+    "once": torch.autograd.grad,
+    "by one source": lambda y, inputs, gradient: torch.autograd.grad(y, inputs[:1], gradient),
+    "by a weight": lambda y, inputs, gradient: torch.autograd.grad(y, inputs[1:2], gradient),
+    "twice": differentiate_twice,
+    "in threads": differentiate_in_threads,
+}
+
+
 def refuses_written_weights():
     """A weight whose copy is made again must not change before backward."""
     weight = torch.randn(128, 128, requires_grad=True)
@@ -282,6 +359,14 @@ def main():
         check(f"GradScaler, {mode}", lambda: steps_alike(mode))
     for name in ("at the start", "promoted", "RMSNorm", "a view", "a norm in float32"):
         check(f"{name}: second", lambda: has_second_derivatives(CHAINS[name]))
+    for (name, (function, operator)), is_summed in itertools.product(READ.items(), (False, True)):
+        what = f"{name}, read often, is summed {is_summed}"
+        for way, differentiate in WAYS.items():
+            check(
+                f"{what}, {way}",
+                lambda: has_gradients_of_readers(function, is_summed, differentiate),
+            )
+        check(f"{what}: operators", lambda: runs_again_once(function, is_summed, operator))
     check("released in backward", releases_as_it_goes)
     check("written weights", refuses_written_weights)
     check.finish()

@@ -118,6 +118,7 @@ void finishInteractive(const at::Tensor &tensor, Value &value,
     value.sequence->held.drop();
     value.sequence->held.form = Derivative::Steps;
     value.sequence->step = steps;
+    value.sequence->countEnd();
     value.step.reset();
     break;
   case Kept::Bits:

@@ -153,8 +153,7 @@ static void deriveHeld(const Call &call, const NodePtr &own,
 /// unless some operator other than the call's, whose node is `reader` and whose
 /// result has the derivative `result`, has an edge to PyTorch's.
 static void promote(const Call &call, const at::Tensor &tensor, Value &value,
-                    const Edge &source, const torch::autograd::Node &reader,
-                    const Held &result) {
+                    const torch::autograd::Node &reader, const Held &result) {
   if (value.sequence)
     return;
   torch::autograd::Node *own = nodeOf(tensor);
@@ -169,7 +168,11 @@ static void promote(const Call &call, const at::Tensor &tensor, Value &value,
   auto node = makeNode<SequenceNode>();
   node->held = value.held;
   node->held.own = value.own();
-  node->addSource(source);
+  node->number = value.step ? value.step->number : 0;
+  for (const Edge &edge : own->next_edges())
+    if (edge.is_valid() && std::find(node->sources.begin(), node->sources.end(),
+                                     sourceOf(edge)) == node->sources.end())
+      node->addSource(edge);
   node->replace(*own, tensor);
   value.node = node.get();
   value.sequence = node.get();
@@ -270,6 +273,7 @@ static void extend(Call &call, const at::Tensor &result) {
       node->held.tensor.scalar_type() != result.scalar_type())
     return;
   StepPtr step = recordCall(call);
+  node->number = step ? step->number : 0;
   node->next_edges().reserve(sources.size() + call.count());
   if (node->held.form == Derivative::Steps)
     node->step = std::move(step);
@@ -279,11 +283,8 @@ static void extend(Call &call, const at::Tensor &result) {
     if (call.values[i]) {
       if (call.values[i]->base.defined())
         skipView(*node, call.tensor(i), *call.values[i]);
-      else if (call.values[i]->sources.size() == 1)
-        for (size_t k = 0; k < node->sources.size(); ++k)
-          if (node->sources[k] == call.values[i]->sources[0])
-            promote(call, call.tensor(i), *call.values[i], node->next_edge(k),
-                    *own, node->held);
+      else
+        promote(call, call.tensor(i), *call.values[i], *own, node->held);
       node->skip(edgeOf(call.tensor(i)));
     }
   node->replace(*own, result);

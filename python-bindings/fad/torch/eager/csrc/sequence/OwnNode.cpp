@@ -94,8 +94,8 @@ variable_list StandIn::apply(variable_list &&gradients) {
   return results;
 }
 
-at::Tensor callOwn(const NodePtr &own, const at::Tensor &given,
-                   const Edge &needed) {
+variable_list callOwnParts(const NodePtr &own, const at::Tensor &given,
+                           const Edge &needed) {
   // The value that it is of may have another type than the operator's result.
   at::Tensor gradient =
       given.to(c10::typeMetaToScalarType(own->input_metadata(0).dtype()));
@@ -105,6 +105,12 @@ at::Tensor callOwn(const NodePtr &own, const at::Tensor &given,
   if (hasGraph(parts))
     redirect(parts, own, gradient, own->next_edges(),
              makeNode<StandIn>(own, gradient));
+  return parts;
+}
+
+at::Tensor callOwn(const NodePtr &own, const at::Tensor &gradient,
+                   const Edge &needed) {
+  variable_list parts = callOwnParts(own, gradient, needed);
   at::Tensor sum;
   for (at::Tensor &part : parts)
     if (part.defined())

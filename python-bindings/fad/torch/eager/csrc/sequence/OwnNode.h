@@ -13,14 +13,18 @@
 
 namespace fad::eager {
 
-/// The product of a gradient and the derivative of an operator of PyTorch: the
-/// sum over its operands, all of which are the source. During backward,
-/// `needed` leads to a node that backward will run.
+/// The products of a gradient and the derivatives of an operator of PyTorch, by
+/// its operands. During backward, `needed` leads to a node that backward will
+/// run.
 ///
 /// With a graph for second derivatives, what the operator saved of its result
 /// leads to the operator's node again. In that graph another node stands for
 /// it: autograd releases what a node has saved when it has run, and the
 /// sequence's node may run later in the same backward.
+torch::autograd::variable_list
+callOwnParts(const NodePtr &own, const at::Tensor &gradient,
+             const torch::autograd::Edge &needed);
+/// Their sum, where all operands are the source.
 at::Tensor callOwn(const NodePtr &own, const at::Tensor &gradient,
                    const torch::autograd::Edge &needed = {});
 

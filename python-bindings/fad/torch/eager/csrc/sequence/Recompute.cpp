@@ -11,24 +11,12 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty_strided.h>
 #include <torch/csrc/autograd/generated/Functions.h>
-#include <torch/csrc/autograd/graph_task.h>
 #include <torch/csrc/autograd/saved_variable_hooks.h>
 
 namespace fad::eager {
 
 using torch::autograd::SavedVariable;
 namespace generated = torch::autograd::generated;
-
-/// Whether backward will run a node after what it runs now.
-static bool runsLater(torch::autograd::Node *node) {
-  const auto *tasks = torch::autograd::get_current_graph_task_exec_info();
-  if (!node || !tasks || at::GradMode::is_enabled())
-    return false;
-  if (tasks->empty())
-    return true;
-  auto found = tasks->find(node);
-  return found != tasks->end() && found->second.should_execute();
-}
 
 namespace {
 /// In the place of a saved tensor, where it came from. A write to the tensor
@@ -71,7 +59,7 @@ struct Recompute : torch::autograd::SavedVariableHooks {
     bool isPulledByKernel = step->kernels && step->kernels->hasGradients(step);
     if (isPulledByKernel || !runsLater(node.get()))
       return eager::compute(step);
-    step->shared = std::make_unique<Replay>(step);
+    step->shared = node->replay(step);
     return step->shared->value();
   }
 

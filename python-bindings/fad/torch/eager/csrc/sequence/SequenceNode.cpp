@@ -41,6 +41,12 @@ void SequenceNode::skip(Edge edge) {
   add_next_edge(std::move(edge));
 }
 
+void SequenceNode::countEnd() {
+  for (size_t i = sources.size(); i < num_outputs(); ++i)
+    if (auto *other = castTo<SequenceNode>(next_edge(i).function.get()))
+      ++other->ends;
+}
+
 void SequenceNode::replace(const Node &own, const at::Tensor &tensor) {
   // To describe the tensor anew takes as long as several calls.
   input_metadata_.emplace_back(own.input_metadata(tensor.output_nr()));
@@ -53,6 +59,7 @@ void SequenceNode::finish() {
       --other->skips;
   isEnded = true;
   sources.clear();
+  given.reset();
   free();
 }
 
@@ -87,7 +94,11 @@ void SequenceNode::drop() {
   free();
 }
 
-void SequenceNode::release() { drop(); }
+void SequenceNode::release() {
+  drop();
+  std::lock_guard<std::mutex> lock(access);
+  given.reset();
+}
 
 at::Tensor filled(double number, const at::Tensor &like) {
   auto make = [&] {
@@ -177,42 +188,127 @@ const Edge *SequenceNode::findNeeded() const {
   return nullptr;
 }
 
+bool runsLater(torch::autograd::Node *node) {
+  const auto *tasks = torch::autograd::get_current_graph_task_exec_info();
+  if (!node || !tasks || at::GradMode::is_enabled())
+    return false;
+  if (tasks->empty())
+    return true;
+  auto found = tasks->find(node);
+  return found != tasks->end() && found->second.should_execute();
+}
+
+bool SequenceNode::isShared() const {
+  // A number takes no operator, and few bits are of another derivative.
+  if (!number || held.form == Derivative::Number || bits.defined())
+    return false;
+  return ends > 1 || !isReleased;
+}
+
+at::Tensor SequenceNode::shareValue(const StepPtr &steps) {
+  {
+    std::lock_guard<std::mutex> lock(access);
+    given = steps;
+  }
+  std::lock_guard<std::mutex> lock(steps->mutex);
+  if (!steps->shared)
+    steps->shared = replay(steps);
+  return steps->shared->value();
+}
+
+std::unique_ptr<Replay> SequenceNode::replay(const StepPtr &end) {
+  std::vector<Cut> cuts;
+  for (size_t i = sources.size(); i < num_outputs() && !end->kernels; ++i) {
+    const Edge &edge = next_edge(i);
+    auto *other = castTo<SequenceNode>(edge.function.get());
+    if (!other || !other->isShared() || !runsLater(other))
+      continue;
+    StepPtr step = findStep(end, other->number);
+    bool isNew = step && step != end &&
+                 std::none_of(cuts.begin(), cuts.end(),
+                              [&](const Cut &cut) { return cut.step == step; });
+    if (isNew)
+      cuts.push_back({step, other->shareValue(step), sourceOf(edge)});
+  }
+  PlainGuard guard;
+  return std::make_unique<Replay>(end, cuts);
+}
+
+StepPtr SequenceNode::findSteps() {
+  if (step)
+    return step;
+  std::lock_guard<std::mutex> lock(access);
+  return given;
+}
+
+/// Where gradients go, in the order of the edges, and each once.
+std::vector<Source> SequenceNode::findPlaces(bool sharesValues) const {
+  std::vector<Source> places(sources.begin(), sources.end());
+  for (size_t i = sources.size(); i < num_outputs() && sharesValues; ++i) {
+    Source place = sourceOf(next_edge(i));
+    bool isNew = std::find(places.begin(), places.end(), place) == places.end();
+    places.push_back(isNew ? place : Source());
+  }
+  return places;
+}
+
 variable_list SequenceNode::pullSteps(std::unique_ptr<Replay> replay,
+                                      const StepPtr &steps,
                                       const at::Tensor &gradient,
-                                      const Edge &needed) {
+                                      const Edge &needed, bool sharesValues) {
   if (at::GradMode::is_enabled())
-    return Replay(step, sources, {next_edges().data(), sources.size()},
-                  Originals(step))
+    return Replay(steps, sources, {next_edges().data(), sources.size()},
+                  Originals(steps))
         .pullWithGraph(gradient, sources);
-  if (!replay && step->kernels)
-    if (variable_list pulled = step->kernels->pull(step, gradient, sources);
+  if (replay && replay->isCut() && !sharesValues)
+    replay.reset();
+  if (!replay && steps->kernels)
+    if (variable_list pulled = steps->kernels->pull(steps, gradient, sources);
         !pulled.empty())
       return pulled;
   if (!replay)
-    replay = std::make_unique<Replay>(step);
-  return replay->pull(gradient, sources, needed);
+    replay =
+        sharesValues ? this->replay(steps) : std::make_unique<Replay>(steps);
+  return replay->pull(gradient, findPlaces(sharesValues), needed);
+}
+
+variable_list SequenceNode::pullOwn(const at::Tensor &gradient,
+                                    const Edge &needed) {
+  variable_list parts = callOwnParts(held.own, gradient, needed);
+  variable_list result(sources.size());
+  for (size_t i = 0; i < parts.size(); ++i) {
+    auto found = std::find(sources.begin(), sources.end(),
+                           sourceOf(held.own->next_edge(i)));
+    if (!parts[i].defined() || found == sources.end())
+      continue;
+    at::Tensor &sum = result[found - sources.begin()];
+    sum = sum.defined() ? sum + parts[i] : std::move(parts[i]);
+  }
+  return result;
 }
 
 variable_list SequenceNode::apply(variable_list &&gradients) {
   for (size_t i = sources.size(); i < num_outputs(); ++i)
     checkSkipped(*next_edge(i).function, isCaptured(*next_edge(i).function));
-  variable_list result = pull(std::move(gradients));
+  variable_list result = pull(std::move(gradients), /*sharesValues=*/true);
   result.resize(num_outputs());
   return result;
 }
 
-variable_list SequenceNode::pull(variable_list &&gradients) {
+variable_list SequenceNode::pull(variable_list &&gradients, bool sharesValues) {
+  StepPtr steps = findSteps();
   std::unique_ptr<Replay> replay;
-  if (step) {
-    std::lock_guard<std::mutex> lock(step->mutex);
-    replay = std::move(step->shared);
+  if (steps) {
+    std::lock_guard<std::mutex> lock(steps->mutex);
+    replay = std::move(steps->shared);
   }
   variable_list result(sources.size());
   const at::Tensor &gradient = gradients[0];
   const Edge *needed = findNeeded();
   if (!gradient.defined() || !needed)
     return result;
-  TORCH_CHECK(!isReleased, torch::autograd::ERR_BACKWARD_TWICE);
+  bool runsAgain = steps && (isReleased || held.form == Derivative::Steps);
+  TORCH_CHECK(!isReleased || runsAgain, torch::autograd::ERR_BACKWARD_TWICE);
   // PyTorch's node may have saved its result, and the second gradient would go
   // through the hooks of that; here it goes past the value.
   TORCH_CHECK(
@@ -221,6 +317,10 @@ variable_list SequenceNode::pull(variable_list &&gradients) {
       "retain_grad, and its second derivative is asked for. Compute the value "
       "outside of nest() where create_graph=True is used.");
   PlainGuard guard;
+  if (runsAgain)
+    return pullSteps(std::move(replay), steps, gradient, *needed, sharesValues);
+  // Its operator's own node has the derivative.
+  replay.reset();
   if (bits.defined()) {
     if (at::GradMode::is_enabled())
       result[0] =
@@ -239,17 +339,17 @@ variable_list SequenceNode::pull(variable_list &&gradients) {
     result[0] = times(gradient, held.factor);
     break;
   case Derivative::Operator:
+    // A number follows operators of one source.
+    if (sources.size() > 1)
+      return pullOwn(gradient, *needed);
     result[0] = times(callOwn(held.own, times(gradient, held.factor), *needed),
                       held.before);
     break;
   case Derivative::Tensor:
     result[0] = multiply(gradient, held.tensor);
     break;
-  case Derivative::Steps: {
-    variable_list pulled = pullSteps(std::move(replay), gradient, *needed);
-    std::move(pulled.begin(), pulled.end(), result.begin());
-    break;
-  }
+  case Derivative::Steps:
+    TORCH_INTERNAL_ASSERT(false);
   }
   return result;
 }

@@ -35,12 +35,18 @@ struct SequenceNode final : MortalNode {
   bool isFinished = false, isReleased = false;
   /// How many nodes of sequences skip this one's value.
   std::atomic<int64_t> skips{0};
+  /// The number of the value's step, or 0; and how many sequences that backward
+  /// runs again skip the value at their last operator.
+  uint64_t number = 0;
+  std::atomic<int64_t> ends{0};
 
   SequenceNode();
   ~SequenceNode() override;
 
   void addSource(torch::autograd::Edge edge);
   void skip(torch::autograd::Edge edge);
+  /// Notes, where backward runs the sequence again, which values it skips.
+  void countEnd();
   /// Takes the place of PyTorch's node `own` of a tensor.
   void replace(const torch::autograd::Node &own, const at::Tensor &tensor);
   /// Releases what the derivative takes.
@@ -56,9 +62,14 @@ struct SequenceNode final : MortalNode {
   torch::autograd::variable_list
   apply_with_saved(const torch::autograd::variable_list &gradients,
                    torch::dynamo::autograd::SwapSavedVariables &saved) override;
-  /// The gradients of the sources for a gradient of the value.
+  /// The gradients of the sources for a gradient of the value. In a backward
+  /// that `sharesValues`, those of skipped values follow.
   torch::autograd::variable_list
-  pull(torch::autograd::variable_list &&gradients);
+  pull(torch::autograd::variable_list &&gradients, bool sharesValues = false);
+  /// The operators again, from the values of nodes that several sequences skip.
+  /// These nodes get the gradients of their values in this backward, add them
+  /// up, and go on, so that no operator is run again twice.
+  std::unique_ptr<Replay> replay(const StepPtr &end);
 
   /// How many there are in the process.
   static std::atomic<int64_t> live;
@@ -70,19 +81,37 @@ protected:
 private:
   /// Whether `finish` was called.
   bool isEnded = false;
+  /// The steps of a value that was shared in a backward.
+  std::mutex access;
+  StepPtr given;
   /// An object that stands for the node in a program of compiled autograd.
   mutable at::Tensor handle;
 
   /// An error instead of a partial gradient, where the gradient of a skipped
   /// value is asked for.
   static void checkSkipped(torch::autograd::Node &node, bool isAskedFor);
+  /// Whether sequences that go on from the value leave its gradient to this
+  /// node.
+  bool isShared() const;
+  /// The value, which waits for this node with what gives its derivative.
+  at::Tensor shareValue(const StepPtr &steps);
+  StepPtr findSteps();
+  std::vector<Source> findPlaces(bool sharesValues) const;
   const torch::autograd::Edge *findNeeded() const;
   void free();
   at::Tensor multiply(const at::Tensor &gradient, at::Tensor derivative);
+  /// By the own node of a first operator that has several sources.
+  torch::autograd::variable_list pullOwn(const at::Tensor &gradient,
+                                         const torch::autograd::Edge &needed);
   torch::autograd::variable_list pullSteps(std::unique_ptr<Replay> replay,
+                                           const StepPtr &steps,
                                            const at::Tensor &gradient,
-                                           const torch::autograd::Edge &needed);
+                                           const torch::autograd::Edge &needed,
+                                           bool sharesValues);
 };
+
+/// Whether backward will run a node after what it runs now.
+bool runsLater(torch::autograd::Node *node);
 
 /// A tensor like another, of one number.
 at::Tensor filled(double number, const at::Tensor &like);

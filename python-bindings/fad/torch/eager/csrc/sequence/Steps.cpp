@@ -159,6 +159,8 @@ std::vector<Step *> order(const StepPtr &end, Values *computed) {
     Step *step = open.back();
     open.pop_back();
     all.push_back(step);
+    if (computed && computed->count(step))
+      continue;
     at::Tensor value =
         computed && step->op ? step->findComputed() : at::Tensor();
     if (value.defined()) {
@@ -172,6 +174,22 @@ std::vector<Step *> order(const StepPtr &end, Values *computed) {
   std::sort(all.begin(), all.end(),
             [](Step *a, Step *b) { return a->number < b->number; });
   return all;
+}
+
+StepPtr findStep(const StepPtr &end, uint64_t number) {
+  std::vector<StepPtr> open = {end};
+  std::unordered_set<Step *> seen = {end.get()};
+  while (!open.empty()) {
+    StepPtr step = std::move(open.back());
+    open.pop_back();
+    if (step->number == number)
+      return step;
+    // Operands were executed before.
+    for (auto &[position, operand] : step->operands)
+      if (operand->number >= number && seen.insert(operand.get()).second)
+        open.push_back(operand);
+  }
+  return {};
 }
 
 namespace {
@@ -241,12 +259,23 @@ static void cut(const at::Tensor &result,
         edge = Edge();
 }
 
+/// How many of some steps read each.
+static std::unordered_map<Step *, size_t>
+countReaders(const std::vector<Step *> &steps) {
+  std::unordered_map<Step *, size_t> readers;
+  for (Step *step : steps)
+    for (auto &[position, operand] : step->operands)
+      ++readers[operand.get()];
+  return readers;
+}
+
 /// Runs the steps; `lead` returns what stands for a source, `visit` sees each
-/// result.
+/// result. `values` has those of some steps, from which it goes on. A value is
+/// released where the last step has read it.
 template <typename Lead, typename Visit>
 static at::Tensor run(const StepPtr &end, Lead lead, Visit visit,
                       bool usesComputed = false,
-                      const Originals &originals = {}) {
+                      const Originals &originals = {}, Values values = {}) {
   PlainGuard guard;
   OutsideHooks outside;
   // A sequence reads no tensor of a transform of torch.func that
@@ -254,8 +283,10 @@ static at::Tensor run(const StepPtr &end, Lead lead, Visit visit,
   c10::impl::ExcludeDispatchKeyGuard outsideTransforms(
       c10::DispatchKeySet({c10::DispatchKey::FuncTorchDynamicLayerFrontMode,
                            c10::DispatchKey::FuncTorchDynamicLayerBackMode}));
-  Values values;
-  for (Step *step : order(end, usesComputed ? &values : nullptr)) {
+  std::vector<Step *> steps =
+      order(end, usesComputed || !values.empty() ? &values : nullptr);
+  auto readers = countReaders(steps);
+  for (Step *step : steps) {
     if (values.count(step))
       continue;
     if (!step->op) {
@@ -265,8 +296,11 @@ static at::Tensor run(const StepPtr &end, Lead lead, Visit visit,
     for (const Step::Constant &constant : step->constants)
       checkVersion(constant);
     torch::jit::Stack stack(step->arguments.begin(), step->arguments.end());
-    for (auto &[position, operand] : step->operands)
+    for (auto &[position, operand] : step->operands) {
       stack[position] = values.at(operand.get());
+      if (--readers[operand.get()] == 0)
+        values.erase(operand.get());
+    }
     std::vector<at::Tensor> late = putOriginals(originals, *step, stack);
     step->op->callBoxed(stack);
     values[step] = stack.front().toTensor();
@@ -356,22 +390,42 @@ const Replay::Leaf &Replay::addLeaf(const Step &step,
   return leaves.back();
 }
 
+at::Tensor Replay::lead(Step &step, c10::ArrayRef<Source> sources,
+                        c10::ArrayRef<Edge> edges) {
+  checkVersion(step.value);
+  for (const Leaf &leaf : leaves)
+    if (leaf.source == step.source && isSame(leaf.tensor, step.value.tensor))
+      return leaf.tensor;
+  return addLeaf(step, sources, edges).tensor;
+}
+
 Replay::Replay(const StepPtr &end, c10::ArrayRef<Source> sources,
                c10::ArrayRef<Edge> edges, const Originals &originals) {
   // Backward may be called where tensors have no nodes.
   c10::InferenceMode normal(false);
   at::AutoGradMode on(true);
-  auto lead = [&](Step &step) {
-    checkVersion(step.value);
-    for (const Leaf &leaf : leaves)
-      if (leaf.source == step.source && isSame(leaf.tensor, step.value.tensor))
-        return leaf.tensor;
-    return addLeaf(step, sources, edges).tensor;
-  };
+  auto lead = [&](Step &step) { return this->lead(step, sources, edges); };
   auto visit = [&](const at::Tensor &value) {
     nodes.push_back(value.grad_fn());
   };
   result = run(end, lead, visit, /*usesComputed=*/false, originals);
+}
+
+Replay::Replay(const StepPtr &end, const std::vector<Cut> &cuts)
+    : hasCuts(!cuts.empty()) {
+  c10::InferenceMode normal(false);
+  at::AutoGradMode on(true);
+  Values values;
+  for (const Cut &cut : cuts) {
+    at::Tensor leaf = cut.value.detach().set_requires_grad(true);
+    leaves.push_back({cut.place, leaf, impl::gradient_edge(leaf)});
+    values.emplace(cut.step.get(), std::move(leaf));
+  }
+  auto lead = [&](Step &step) { return this->lead(step, {}, {}); };
+  auto visit = [&](const at::Tensor &value) {
+    nodes.push_back(value.grad_fn());
+  };
+  result = run(end, lead, visit, /*usesComputed=*/false, {}, std::move(values));
 }
 
 Replay::Replay(const StepPtr &end, const at::Tensor &numbers) {

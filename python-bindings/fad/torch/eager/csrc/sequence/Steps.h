@@ -134,6 +134,8 @@ using Values = std::unordered_map<Step *, at::Tensor>;
 /// The steps that lead to `end`, in the order in which they were executed. With
 /// `computed`, those end at values that tensors have.
 std::vector<Step *> order(const StepPtr &end, Values *computed = nullptr);
+/// The step of that number among those that lead to `end`, or null.
+StepPtr findStep(const StepPtr &end, uint64_t number);
 
 /// Whether a tensor was modified in place after it was recorded, or freed.
 bool isModified(const Step::Constant &constant);
@@ -155,6 +157,13 @@ private:
   std::vector<at::Tensor> tensors;
 };
 
+/// A value within a sequence that another node goes on from in backward.
+struct Cut {
+  StepPtr step;
+  at::Tensor value;
+  Source place; ///< of the value's gradient
+};
+
 /// Results of a step, with PyTorch's own nodes for its derivative.
 class Replay {
 public:
@@ -167,10 +176,14 @@ public:
                   c10::ArrayRef<torch::autograd::Edge> edges = {},
                   const Originals &originals = {});
 
+  /// The same, from the values at which the sequence is cut.
+  Replay(const StepPtr &end, const std::vector<Cut> &cuts);
+
   /// The same operators on other numbers, in place of all sources.
   Replay(const StepPtr &end, const at::Tensor &numbers);
 
   const at::Tensor &value() const { return result; }
+  bool isCut() const { return hasCuts; }
   /// The node of the last operator.
   NodePtr last() const { return nodes.back(); }
   /// The node of an operator, by its place among those of the sequence.
@@ -192,6 +205,9 @@ private:
     at::Tensor tensor;
     torch::autograd::Edge edge;
   };
+  /// The stand-in for a source: one leaf for one tensor.
+  at::Tensor lead(Step &step, c10::ArrayRef<Source> sources,
+                  c10::ArrayRef<torch::autograd::Edge> edges);
   const Leaf &addLeaf(const Step &step, c10::ArrayRef<Source> sources,
                       c10::ArrayRef<torch::autograd::Edge> edges);
 
@@ -200,6 +216,7 @@ private:
                                   c10::ArrayRef<Source> sources) const;
 
   at::Tensor result;
+  bool hasCuts = false;
   std::vector<Leaf> leaves;
   /// In the order of execution.
   std::vector<NodePtr> nodes;
