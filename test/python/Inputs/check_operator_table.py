@@ -38,9 +38,8 @@ failures, checked = [], {}
 
 def check(row, road, x, got, expected):
     checked.setdefault(road, set()).add(row.name)
-    # PyTorch's node of hardsigmoid has a sixth in f32, and so have forms of clamp their bounds.
+    # PyTorch's node of hardsigmoid has a sixth in f32.
     is_narrow = row.name == "hardsigmoid" and "nest" in road
-    is_narrow |= row.name.startswith("clamp") and road == "torch-mlir"
     error = 1e-7 if is_narrow else 1e-11
     if not abs(got - float(expected)) <= 1e-13 + error * abs(float(expected)):
         failures.append(f"{row.name} of {x}, {road}: {got}, not {float(expected)}")

@@ -55,7 +55,7 @@ def _hardtanh(x, low=-1, high=1):
 
 def _hardsigmoid(x):
     inside = (x > -3) & (x < 3)
-    return torch.where(inside, (x + 3) / 6, _constant(x, torch.where(x > 0, 1.0, 0.0)))
+    return torch.where(inside, (x + 3) / 6, _constant(x, torch.where(x > 0, _type(x, 1), 0)))
 
 
 def _hardswish(x):
@@ -72,21 +72,27 @@ def _mish(x):
     return torch.where(x == -math.inf, 0, x * torch.tanh(torch.nn.functional.softplus(x)))
 
 
+def _type(x, number):
+    """`number` as a tensor of the type of `x`. Of two numbers, PyTorch makes tensors of f32."""
+    return torch.full((), number, dtype=x.dtype, device=x.device)
+
+
 def _constant(x, number):
-    """`number`, or NaN where `x` is NaN, without a gradient for `x`."""
-    return torch.where(torch.isnan(x), math.nan, number).to(x.dtype)
+    """`number`, a tensor, or NaN where `x` is NaN, without a gradient for `x`."""
+    return torch.where(torch.isnan(x), math.nan, number)
 
 
 def _clamp_numbers(x, low=None, high=None):
     """A number that equals a bound is within; NaN is not, and stays."""
-    low, high = (None if each is None else float(each) for each in (low, high))
     if any(each is not None and math.isnan(each) for each in (low, high)):
         return torch.full_like(x, math.nan)
+    is_crossed = None not in (low, high) and low > high
+    low, high = (None if each is None else _type(x, each) for each in (low, high))
     if low is None:
         inside, bound = x <= high, high
     elif high is None:
         inside, bound = x >= low, low
-    elif low > high:
+    elif is_crossed:
         return _constant(x, high)
     else:
         inside = (x >= low) & (x <= high)
@@ -191,7 +197,7 @@ def _compare(comparison):
     def compare(x, number):
         if not x.is_floating_point() or not isinstance(number, (int, float)):
             return NotImplemented
-        return comparison(x, torch.full((), number, dtype=x.dtype, device=x.device))
+        return comparison(x, _type(x, number))
 
     return compare
 
