@@ -10,7 +10,7 @@ import torch.nn.functional as F
 import fad
 import fad.torch
 from exported_step import _to_numpy, _to_torch, export_step
-from small_models import make_perceptron
+from small_models import Numbers, make_perceptron
 
 
 class Rows(nn.Module):
@@ -102,6 +102,16 @@ class Joint(unittest.TestCase):
                     [each.argument for each in pair.gradients],
                     list(range(len(parameters))),
                 )
+
+    def test_numbers_of_f64(self):
+        model, y = Numbers(), torch.tensor([1.0, 1.1, 1.2, 1.3], dtype=torch.float64)
+        loss = model(y)
+        loss.backward()
+        module = fad.torch.export_joint(model, y).module
+        arguments = [each.detach().numpy() for each in (model.x, y, torch.tensor(1.0))]
+        got_loss, gradient = fad.run(module, "main", *arguments)
+        numpy.testing.assert_allclose(got_loss, loss.item(), rtol=1e-14)
+        numpy.testing.assert_allclose(gradient, model.x.grad, rtol=1e-13)
 
     def test_operations_without_linalg(self):
         """Those whose adjoints scatter, for PyTorch."""

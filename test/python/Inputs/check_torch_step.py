@@ -16,7 +16,7 @@ import torch.nn.functional as F
 
 import fad.torch
 from exported_step import export_step
-from small_models import MODELS
+from small_models import MODELS, Numbers
 
 ENGINE = "fad"
 POLICIES = ("bp", "recompute", "fad", "auto")
@@ -250,6 +250,14 @@ class Step(unittest.TestCase):
             fad.torch.ExportError, "the model returns a Result; return tensors"
         ):
             export_step(Model(4, 4), torch.randn(2, 4), outputs=True)
+
+    def test_numbers_of_f64(self):
+        model, y = Numbers(), torch.tensor([1.0, 1.1, 1.2, 1.3], dtype=torch.float64)
+        model(y).backward()
+        step = export_step(copy.deepcopy(model), y, engine=ENGINE)
+        loss, gradients = step(y)
+        torch.testing.assert_close(loss, model(y).detach(), rtol=1e-14, atol=0)
+        torch.testing.assert_close(gradients["x"], model.x.grad, rtol=1e-13, atol=0)
 
     def test_half(self):
         torch.manual_seed(1)

@@ -2,6 +2,7 @@
 
 import torch
 from torch import nn
+import torch.nn.functional as F
 
 
 class Attention(nn.Module):
@@ -23,6 +24,28 @@ class Attention(nn.Module):
         weights = torch.softmax(q @ k.transpose(-1, -2) / size**0.5, -1)
         mixed = (weights @ v).transpose(1, 2).reshape(batch, length, width)
         return self.norm(x + self.out(mixed))
+
+
+class Numbers(nn.Module):
+    """Functions of f64 with numbers that f32 does not have, each at points on both sides of its
+    kinks."""
+
+    def __init__(self):
+        super().__init__()
+        self.x = nn.Parameter(torch.tensor([-0.7, 0.11, 0.2, 0.9], dtype=torch.float64))
+
+    def forward(self, y):
+        x = self.x * y
+        terms = [
+            *(0.3 - x, torch.rsub(x, 0.3, alpha=0.7), torch.sub(0.3, x), torch.add(0.3, x)),
+            *(torch.mul(0.3, x), torch.div(0.3, x), 0.3 / x, 0.3**x),
+            *(x.clamp(min=0.3), x.clamp(max=0.3), x.clamp(-0.1, 0.3), x.clamp(0.5, -0.3)),
+            *(F.hardtanh(x, -0.1, 0.3), F.threshold(x, 0.3, -2.1), F.relu6(x), F.hardswish(x)),
+            *(F.leaky_relu(x, 0.3), F.elu(x, 0.3), F.softshrink(x, 0.3), F.hardshrink(x, 0.3)),
+            torch.linspace(0.1, 0.7, 4, dtype=torch.float64) * x,
+        ]
+        # No error is that of another one with the other sign.
+        return sum(term / (3 + place) for place, term in enumerate(terms)).sum()
 
 
 class NewGELU(nn.Module):

@@ -7,6 +7,7 @@ from ... import parse
 from .._decompositions.registry import get_decompositions
 from .errors import locate_in_model, make_error
 from .export import Argument, Exported, Result, lower, make_argument
+from .numbers import widen_numbers
 from .program import CallPattern, Inputs, Program
 from .._pytorch import trace_joint
 from .._requirements import import_torch_mlir, torch
@@ -53,6 +54,7 @@ def export_joint(
     _share_arguments(graph, signature, program)
     locate_in_model(graph.graph, loss)
     check_graph(graph.graph)
+    widen_numbers(graph.graph)
     arguments = _name_arguments(graph, signature, pattern)
     results = _take_results(graph, signature, program)
 

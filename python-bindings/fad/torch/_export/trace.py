@@ -7,6 +7,7 @@ from .autograd import mark_gradients
 from .eager_step import run_eagerly
 from .._decompositions.registry import get_decompositions, put_first
 from .errors import ExportError, locate_in_model, make_error
+from .numbers import widen_numbers
 from .program import Program
 from .._pytorch import (
     DataDependentOutputException,
@@ -45,7 +46,9 @@ def trace(program: Program, tensors, dynamic_batch: bool):
             _free_strides(exported.graph_module)
             mark_gradients(exported, is_trained_by_name)
             put_first(exported.graph)
-            return exported.run_decompositions(get_decompositions())
+            decomposed = exported.run_decompositions(get_decompositions())
+            widen_numbers(decomposed.graph)
+            return decomposed
     except ExportError:
         raise
     except (TypeError, ValueError) as error:
