@@ -21,6 +21,11 @@ def add_options(parser: argparse.ArgumentParser, repetitions: int) -> None:
     """Adds the options that are the same of each benchmark. `repetitions` is how many there
     are without an option."""
     parser.add_argument("--repetitions", type=int, default=repetitions)
+    add_file_options(parser)
+
+
+def add_file_options(parser: argparse.ArgumentParser) -> None:
+    """Adds those of `add_options` that are there where nothing is measured twice, too."""
     parser.add_argument("--seconds", type=float, help="begin nothing new after them")
     parser.add_argument("--quick", action="store_true", help="tiny sizes, for a test")
     parser.add_argument("--json", type=pathlib.Path, help="reads and writes this file")
@@ -30,7 +35,7 @@ def add_options(parser: argparse.ArgumentParser, repetitions: int) -> None:
 def parse(parser: argparse.ArgumentParser) -> argparse.Namespace:
     """The arguments of the command line, with those of `add_options` checked."""
     arguments = parser.parse_args()
-    if arguments.repetitions < 2:
+    if getattr(arguments, "repetitions", 2) < 2:
         parser.error("--repetitions is at least 2")
     if arguments.table and not arguments.table.exists():
         parser.error(f"there is no file {arguments.table}")

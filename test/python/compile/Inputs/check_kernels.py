@@ -119,8 +119,8 @@ def check(name, capabilities, count):
     shape = (4, LENGTH, WIDTH) if name == "layer" else (BATCH, WIDTH)
     partitioner = fake_cuda.Moved(policy)
     inner = make_inner(partitioner, {})
-    own = fake_cuda.write(make(), torch.randn(shape), partitioner, inner)
-    stock = fake_cuda.write(make(), torch.randn(shape), fake_cuda.MovedStock(), compile_fx_inner)
+    own = fake_cuda.write(make(), [torch.randn(shape)], partitioner, inner)
+    stock = fake_cuda.write(make(), [torch.randn(shape)], fake_cuda.MovedStock(), compile_fx_inner)
     counts = [[len(part.launches) for part in parts] for parts in (own, stock)]
     forward, backward = ([part.sources[each] for each in part.launches] for part in own)
     packing = [source for source in forward if find_bits(source)]

@@ -111,7 +111,7 @@ def main():
         inner = make_inner(partitioner, {})
         # PyTorch asks Triton which operands a kernel changes, and Triton asks its driver.
         with fake_cuda.pretend():
-            parts = fake_cuda.write(Model(wrap), torch.randn(BATCH, WIDTH), partitioner, inner)
+            parts = fake_cuda.write(Model(wrap), [torch.randn(BATCH, WIDTH)], partitioner, inner)
         kernels = [list(find_kernels(part)) for part in parts]
         forward, backward = (" ".join(kernel for kernel, _ in each) for each in kernels)
         print(f"{name}: forward {forward}, backward {backward}")

@@ -12,6 +12,7 @@ from unittest import mock
 import torch
 from fad.torch.compile import _backend
 from fad.torch.compile._partitioner import Partitioner
+from torch._decomp import decomposition_table
 from torch._dynamo.device_interface import CudaInterface
 from torch._functorch import partitioners
 from torch._guards import detect_fake_mode
@@ -96,6 +97,18 @@ def pretend(capability=90):
                 seed, "prim_meta_impl", lambda seeds, i: TensorMeta(seeds.select(0, i))
             )
         )
+        put = torch.ops.aten._unsafe_masked_index_put_accumulate.default
+        stack.enter_context(
+            mock.patch.dict(decomposition_table, {put: lambda to, *_: torch.empty_like(to)})
+        )
+        # Nor has it copies there, which have no effect on tensors without data.
+        copy = torch.Tensor.copy_
+        stack.enter_context(
+            mock.patch.object(
+                torch.Tensor, "copy_",
+                lambda to, *from_: to if to.device.type == "cuda" else copy(to, *from_),
+            )
+        )  # fmt: skip
         yield
 
 
@@ -171,7 +184,7 @@ def compile_kernel(name, source, capability, count=None):
         return [(result.config, result.kernel.asm["ptx"]) for result in kernel.compile_results]
 
 
-def write(model, x, partitioner, inner, capability=90):
+def write(model, inputs, partitioner, inner, capability=90):
     """Forward and backward of one training step of `model`, as `partitioner` splits them
     and Inductor's function `inner` compiles them."""
     parts = []
@@ -198,7 +211,7 @@ def write(model, x, partitioner, inner, capability=90):
         def call(arguments):
             arguments.clear()
             return [
-                torch.zeros(value.shape, dtype=value.dtype).as_strided(value.shape, value.stride())
+                torch.empty_strided(value.shape, value.stride(), dtype=value.dtype).zero_()
                 if isinstance(value, torch.Tensor) else value
                 for value in metas
             ]  # fmt: skip
@@ -214,6 +227,6 @@ def write(model, x, partitioner, inner, capability=90):
         torch._inductor.config.patch(fx_graph_cache=False),
         torch._functorch.config.patch(enable_autograd_cache=False),
     ):
-        results = torch.compile(model, backend=backend)(x)
+        results = torch.compile(model, backend=backend)(*inputs)
         results.sum().backward()
     return parts
