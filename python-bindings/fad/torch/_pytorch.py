@@ -140,7 +140,7 @@ def get_sequence_number(node: Any) -> int:
 
 
 def find_saved(node: Any) -> Iterator[tuple[str, list[Any]]]:
-    """Yields the names of what `node` has saved, each with its `SavedTensor`s. PyTorch's
+    """Yields the names under which `node` has saved tensors, each with its `SavedTensor`s. PyTorch's
     documentation has these attributes, and no list of them."""
     for attribute in dir(node):
         if attribute.startswith(_RAW):
