@@ -1,11 +1,11 @@
 """A callback of Lightning's Trainer."""
 
 import sys
-from typing import TYPE_CHECKING, Any, Callable, Mapping
+from typing import TYPE_CHECKING, Any, Callable
 
 import torch
 
-from ._step import StepCompiler, StepReport
+from ._step import StepCallback
 
 if TYPE_CHECKING:
     from lightning.pytorch import Callback
@@ -23,7 +23,7 @@ else:
         ) from error
 
 
-class LightningCallback(Callback):
+class LightningCallback(StepCallback, Callback):
     """Compiles the training step of a LightningModule by the backend `fad` while it trains.
 
     `budget` bounds the peak of a step, as the option `fad.budget` does: bytes, text such as
@@ -32,18 +32,8 @@ class LightningCallback(Callback):
     which `report` has as numbers. Validation runs as before, and so does all after the
     training."""
 
-    def __init__(
-        self,
-        budget: int | float | str | None = None,
-        *,
-        options: Mapping[str, Any] | None = None,
-        log: Callable[[str], Any] = print,
-    ) -> None:
-        super().__init__()
-        self.report: StepReport | None = None
-        self._compiler = StepCompiler(budget, options)
-        self._log = log
-        self._replaced: list[str] = []
+    # The methods of the module that attributes hide.
+    _replaced: tuple[str, ...] = ()
 
     def on_train_start(self, trainer: Any, pl_module: Any) -> None:
         if not pl_module.automatic_optimization:
@@ -61,7 +51,7 @@ class LightningCallback(Callback):
         """Hides the method `name` of the module behind an attribute, unless it has one."""
         if name not in vars(pl_module):
             setattr(pl_module, name, make(getattr(pl_module, name)))
-            self._replaced.append(name)
+            self._replaced += (name,)
 
     def on_train_batch_start(
         self, trainer: Any, pl_module: Any, batch: Any, batch_idx: int
@@ -71,11 +61,7 @@ class LightningCallback(Callback):
             self._compiler.begin_step(pl_module.parameters())
 
     def on_before_optimizer_step(self, trainer: Any, pl_module: Any, optimizer: Any) -> None:
-        report = self._compiler.end_step()
-        if report is not None:
-            self.report = report
-            if trainer.is_global_zero:
-                self._log(str(report))
+        self._end_step(trainer.is_global_zero)
 
     def on_exception(self, trainer: Any, pl_module: Any, exception: BaseException) -> None:
         self._restore(pl_module)
@@ -87,4 +73,4 @@ class LightningCallback(Callback):
         self._compiler.end_step()
         for name in self._replaced:
             delattr(pl_module, name)
-        self._replaced.clear()
+        self._replaced = ()

@@ -135,3 +135,27 @@ class StepCompiler:
 
     def _end_count(self, _: Any) -> None:
         self._is_counting = False
+
+
+class StepCallback:
+    """The parts that callbacks of trainers share: their arguments and their report."""
+
+    def __init__(
+        self,
+        budget: int | float | str | None = None,
+        *,
+        options: Mapping[str, Any] | None = None,
+        log: Callable[[str], Any] = print,
+    ) -> None:
+        super().__init__()
+        self.report: StepReport | None = None
+        self._compiler = StepCompiler(budget, options)
+        self._log = log
+
+    def _end_step(self, is_main: bool) -> None:
+        """Ends a step, whose report the main process logs where there is one."""
+        report = self._compiler.end_step()
+        if report is not None:
+            self.report = report
+            if is_main:
+                self._log(str(report))

@@ -1,10 +1,10 @@
 """A callback of transformers' Trainer, and of those that are built on it, such as TRL's."""
 
-from typing import Any, Callable, Mapping
+from typing import Any
 
 import torch
 
-from ._step import StepCompiler, StepReport
+from ._step import StepCallback
 
 try:
     from transformers import TrainerCallback
@@ -15,7 +15,7 @@ except ImportError as error:
     ) from error
 
 
-class FadCallback(TrainerCallback):
+class FadCallback(StepCallback, TrainerCallback):
     """Compiles the model of a Trainer by the backend `fad`, in place, while it trains.
 
     `budget` bounds the peak of a step, as the option `fad.budget` does: bytes, text such as
@@ -23,17 +23,6 @@ class FadCallback(TrainerCallback):
     `log` gets a line with the bytes that are kept for backward and the measured peak,
     which `report` has as numbers. The model is compiled from the first step to the end of
     the training, and as before afterwards."""
-
-    def __init__(
-        self,
-        budget: int | float | str | None = None,
-        *,
-        options: Mapping[str, Any] | None = None,
-        log: Callable[[str], Any] = print,
-    ) -> None:
-        self.report: StepReport | None = None
-        self._compiler = StepCompiler(budget, options)
-        self._log = log
 
     def on_train_begin(
         self, args: Any, state: Any, control: Any, *, model: torch.nn.Module, **kwargs: Any
@@ -58,11 +47,7 @@ class FadCallback(TrainerCallback):
         self._compiler.begin_step(model.parameters())
 
     def on_pre_optimizer_step(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-        report = self._compiler.end_step()
-        if report is not None:
-            self.report = report
-            if state.is_world_process_zero:
-                self._log(str(report))
+        self._end_step(state.is_world_process_zero)
 
     def on_train_end(
         self, args: Any, state: Any, control: Any, *, model: torch.nn.Module, **kwargs: Any
