@@ -34,7 +34,8 @@ fi
 own=$folder/bin/python
 if [ ! -x "$own" ]; then
   "$python" -m venv "$folder"
-  "$own" -m pip install --quiet --no-cache-dir "torch==$release" numpy nanobind
+  # A constraint of the machine on PyTorch is for others.
+  PIP_CONSTRAINT=/dev/null "$own" -m pip install --quiet --no-cache-dir "torch==$release" numpy nanobind
 fi
 found=$("$own" -c 'import torch; print(torch.__version__.partition("+")[0])')
 if [ "$found" != "$release" ]; then

@@ -5,6 +5,7 @@ of the installed one, or of a wheel that pip downloads (0.2 to 0.9 GB, of which 
 Usage: torch-headers.py FOLDER RELEASE..., where FOLDER is for what is downloaded"""
 
 import importlib.util
+import os
 import pathlib
 import re
 import subprocess
@@ -27,10 +28,13 @@ def find_installed(release):
 
 
 def download(release, folder):
+    # A constraint of the machine on PyTorch is for others.
+    environment = {**os.environ, "PIP_CONSTRAINT": os.devnull}
     pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-cache-dir"]
     pip += [*PLATFORM, "--dest", folder, f"torch=={release}"]
-    if subprocess.run([*pip, "--index-url", INDEX], stderr=subprocess.DEVNULL).returncode:
-        subprocess.run(pip, check=True, stdout=sys.stderr)
+    at_index = [*pip, "--index-url", INDEX]
+    if subprocess.run(at_index, env=environment, stderr=subprocess.DEVNULL).returncode:
+        subprocess.run(pip, env=environment, check=True, stdout=sys.stderr)
 
 
 def unpack(wheel, folder):

@@ -140,12 +140,21 @@ def _bounded(below: str, above: str, is_rounded: bool) -> Formula:
     return formula
 
 
-clamp = _bounded("ult", "ogt", is_rounded=True)
+clamp = _bounded("ule", "oge", is_rounded=True)
+_open_clamp = _bounded("ult", "ogt", is_rounded=True)
 _hardtanh = _bounded("ule", "oge", is_rounded=False)
 
 
 def clamp_max(write: Writer, x: Any, high: Any) -> str:
     return clamp(write, x, None, high)
+
+
+#: Formulas of `clamp` and its parts whose derivative at a bound is one.
+OPEN = {
+    "clamp": _open_clamp,
+    "clamp_min": _open_clamp,
+    "clamp_max": lambda write, x, high: _open_clamp(write, x, None, high),
+}
 
 
 def hardtanh(write: Writer, x: Any, low: Any = -1, high: Any = 1) -> str:

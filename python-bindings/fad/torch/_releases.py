@@ -8,10 +8,12 @@ import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from .._operators.formulas import OPEN, Formula
+from .._operators.table import Operator
 from ._requirements import torch
 
 #: Without patch numbers, in their order; utils/test-release.sh runs tests with each.
-TESTED = ("2.11", "2.12", "2.13")
+TESTED = ("2.11", "2.12", "2.13", "2.14", "2.15")
 
 
 def is_tested(version: str | None = None) -> bool:
@@ -70,6 +72,20 @@ def copies_filters() -> bool:
     its layouts are not optimized."""
     # Goes with PyTorch 2.12: since 2.13, they get contiguous ones.
     return is_before("2.13")
+
+
+def keeps_slope_at_bounds() -> bool:
+    """Whether a number that equals a bound of `clamp` has the gradient of those within."""
+    # Goes with PyTorch 2.13: since 2.14, bounds that are numbers leave it none, and one that is a
+    # tensor takes half of it.
+    return is_before("2.14")
+
+
+def find_formula(operator: Operator) -> Formula | None:
+    """The formula of `operator`, if it has one, with this release's derivatives at kinks."""
+    if keeps_slope_at_bounds():
+        return OPEN.get(operator.name, operator.formula)
+    return operator.formula
 
 
 def find_hint(size: int | torch.SymInt, fallback: int) -> int:

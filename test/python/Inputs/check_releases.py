@@ -16,7 +16,7 @@ from fad.torch.eager import ExtensionError, _extension
 
 # Before the first tested release and after the last.
 OTHERS = "2.10.0+cu128", "2.99.1", "3.11.0"
-TESTED = "2.11, 2.12 and 2.13"
+TESTED = "2.11, 2.12, 2.13, 2.14 and 2.15"
 
 
 def release(number):
@@ -52,13 +52,13 @@ class Releases(unittest.TestCase):
                     RuntimeWarning,
                     f"fad is tested with PyTorch {TESTED}, and this is {number}; the backend fad "
                     "leaves to PyTorch what it does not know of this release, with a warning of "
-                    "each; pip install torch==2.13.* has all of fad",
+                    "each; pip install torch==2.15.* has all of fad",
                 )
                 self.assertEqual(collect(Partitioner), [warned])
                 self.assertEqual(collect(train), [warned])
 
     def test_tested(self):
-        for number in "2.11.0", "2.12.1+cpu", "2.13.0a0+git1234567":
+        for number in "2.11.0", "2.12.1+cpu", "2.13.0a0+git1234567", "2.15.1":
             with self.subTest(number), release(number):
                 self.assertEqual(collect(Partitioner), [])
 
@@ -86,7 +86,7 @@ class Releases(unittest.TestCase):
                 self.assertEqual(
                     re.sub(r" \(/[^ )]*\)", "", message),
                     f"{start} this is {number}, which lacks a name that the backend fad needs "
-                    f"({said}); pip install torch==2.13.*",
+                    f"({said}); pip install torch==2.15.*",
                 )
             else:
                 self.assertTrue(message.startswith(said), message)

@@ -14,6 +14,7 @@ import math
 
 from .idioms import find_operations, of_rows, reduce, widen
 from .operations import detach
+from .._releases import keeps_slope_at_bounds
 from .._requirements import torch
 
 _COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
@@ -83,27 +84,32 @@ def _constant(x, number):
 
 
 def _clamp_numbers(x, low=None, high=None):
-    """A number that equals a bound is within; NaN is not, and stays."""
+    """A number that equals a bound is within, but where the release leaves it no gradient; NaN is
+    not, and stays."""
     if any(each is not None and math.isnan(each) for each in (low, high)):
         return torch.full_like(x, math.nan)
     is_crossed = None not in (low, high) and low > high
     low, high = (None if each is None else _type(x, each) for each in (low, high))
     if low is None:
-        inside, bound = x <= high, high
+        outside, inside, bound = x >= high, x <= high, high
     elif high is None:
-        inside, bound = x >= low, low
+        outside, inside, bound = x <= low, x >= low, low
     elif is_crossed:
         return _constant(x, high)
     else:
-        inside = (x >= low) & (x <= high)
-        bound = torch.where(x > high, high, low)
+        outside, inside = (x <= low) | (x >= high), (x >= low) & (x <= high)
+        bound = torch.where(x >= high, high, low)
+    if not keeps_slope_at_bounds():
+        inside = inside & ~outside
     return torch.where(inside, x, _constant(x, bound))
 
 
 def _clamp(x, low=None, high=None):
-    """As `_clamp_numbers`. The upper bound has the gradient where it is less than the
-    number or the lower bound, NaN as the value may be; the lower one where it is
-    greater than the number and less than the upper one."""
+    """Bounds that are tensors, with the gradients that PyTorch before 2.14 has.
+
+    The upper bound has the gradient where it is less than the number or the lower bound, NaN as
+    the value may be; the lower one where it is greater than the number and less than the upper
+    one."""
     inside, result = x == x, math.nan
     if low is not None:
         inside, bound = x >= low, low

@@ -15,6 +15,7 @@ from ..._operators.writer import Body, Input, Unsupported, make_elementwise, mak
 from .._decompositions.kinks import get_kinks
 from .._decompositions.special import get_special
 from .._pytorch import get_decompositions
+from .._releases import find_formula
 from .._requirements import torch
 from .._types import FLOATS, MLIR_TYPES, float_type
 from ..compile._scalars import RULES, Operand, apply_to_floats, divide, find_packet
@@ -86,8 +87,9 @@ def _isnan(body: Body, _: Any, x: Operand) -> str:
 
 
 def _make_formula(operator: Operator) -> Formula:
-    if operator.formula:
-        return operator.formula
+    formula = find_formula(operator)
+    if formula:
+        return formula
     return lambda write, *operands: write.apply(operator.mlir, *operands)
 
 

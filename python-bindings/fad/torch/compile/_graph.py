@@ -372,9 +372,10 @@ def _find_origin(node: fx.Node) -> fx.Node:
 _PART = "fad_part"
 
 
-def merge_equal(graph: fx.Graph) -> fx.Graph:
+def merge_equal(graph: fx.Graph, **options: Any) -> fx.Graph:
     """A copy of a joint graph without operations that occur more than once outside of
-    checkpoints, or in one of them."""
+    checkpoints, or in one of them. Since PyTorch 2.14, `options` keep what backward reads apart
+    from what forward alone reads."""
     written = find_written_in_backward(graph)
     for node in graph.nodes:
         part: list[Any] = []
@@ -384,7 +385,7 @@ def merge_equal(graph: fx.Graph) -> fx.Graph:
             part.append(get_part(node))
         if part:
             node.kwargs = {**node.kwargs, _PART: part}
-    graph = merge_equal_nodes(graph)
+    graph = merge_equal_nodes(graph, **options)
     for node in graph.nodes:
         if _PART in node.kwargs:
             node.kwargs = {k: v for k, v in node.kwargs.items() if k != _PART}

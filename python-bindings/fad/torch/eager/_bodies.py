@@ -4,6 +4,7 @@ from typing import Any
 
 from ..._operators.table import OPERATORS
 from ..._operators.writer import Body, Input, Writer, make_elementwise, make_module
+from .._releases import find_formula
 from .._requirements import torch
 from .._types import MLIR_TYPES
 
@@ -45,7 +46,8 @@ class SequenceBody(Writer):
         row = _ROWS[name]
         # On a GPU, PyTorch rounds nothing before a sum.
         self.rounds = row.kind != "linear" or self.device is None
-        return row.formula(self, *operands) if row.formula else self.apply(row.mlir, *operands)
+        formula = find_formula(row)
+        return formula(self, *operands) if formula else self.apply(row.mlir, *operands)
 
     def find(self, argument: str) -> Any:
         """An argument as `SequenceText` (csrc/sequence/Text.h) has it."""
