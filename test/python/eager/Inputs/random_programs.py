@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 import torch
 import torch.nn.functional as F
+from cuda_autocast import CudaAutocast
 
 # Of most programs, and of those with tensors that nest takes unless it is told otherwise.
 SMALL, LARGE = 3, 66
@@ -53,6 +54,26 @@ BINARY = {
     "mul": torch.mul,
     "sub": torch.sub,
 }
+
+
+def widen(x):
+    return x if x.dtype is torch.float64 else x.float()
+
+
+def _normalize(x):
+    wide = widen(x)
+    return (wide * torch.rsqrt(wide.square().mean(-1, keepdim=True) + 0.1)).to(x.dtype)
+
+
+# Functions that compute in a wide type.
+MIXED = {
+    "layer_norm": lambda x: F.layer_norm(widen(x), x.shape[1:]).to(x.dtype),
+    "new_gelu": lambda x: 0.5 * x * (1.0 + torch.tanh(0.8 * (x + 0.045 * widen(x).pow(3.0)))),
+    "rms_norm": _normalize,
+    "silu": lambda x: F.silu(widen(x)).to(x.dtype) * x,
+    "tanh": lambda x: torch.tanh(widen(x)),
+}
+NARROW = ("float16", "bfloat16")
 # Operations that are no part of a sequence, and read values.
 CONSUMERS = {
     "cat": lambda x: torch.cat([x[:1], x[1:]]),
@@ -102,7 +123,8 @@ class Program:
     for, `used` those that the loss consists of. Matrices have `size` rows, and tensors of
     fewer than `min_numel` elements are not nested; None stands for the default. Of a
     `cyclic` program, values refer to themselves, so that a collection of garbage frees
-    them. Numbers have the type `dtype`."""
+    them. Leaves have the type `dtype`. Where there is a type `autocast`, operators cast as on
+    CUDA."""
 
     seed: int
     leaves: list[bool]
@@ -115,17 +137,41 @@ class Program:
     min_numel: int | None = 0
     cyclic: bool = False
     dtype: torch.dtype = torch.float64
+    autocast: torch.dtype | None = None
 
 
-def generate(seed, plain=False, active=True):
+def generate(seed, plain=False, active=True, mixed=False):
     """The program with this number; a plain one has one thread, one policy, and small
-    values, and an active one has activations in place."""
+    values, an active one has activations in place, and a mixed one several types."""
     program = _generate(seed)
+    if mixed:
+        mix(program, random.Random(f"{seed} mixed"))
     if not plain:
         _vary(program, random.Random(f"{seed} varied"))
         if active:
             _activate(program, random.Random(f"{seed} active"))
     return program
+
+
+def mix(program, rng):
+    """Casts between types, functions that compute in a wide one, and autocast."""
+    narrow = rng.choice(NARROW)
+    program.dtype = rng.choice((torch.float32, torch.float32, getattr(torch, narrow)))
+    if rng.random() < 0.3:
+        program.autocast = getattr(torch, narrow)
+    for place, (kind, name, operands) in enumerate(program.instructions):
+        roll = rng.random()
+        if kind == "unary" and roll < 0.4:
+            name = rng.choice(("float32", narrow, narrow, *NARROW, "float64"))
+            program.instructions[place] = ("cast", name, operands)
+        elif kind in ("unary", "consumer") and roll < 0.6:
+            program.instructions[place] = ("mixed", rng.choice(list(MIXED)), operands)
+
+
+def autocast(program):
+    if program.autocast is None:
+        return contextlib.nullcontext()
+    return CudaAutocast(program.autocast)
 
 
 def _vary(program, rng):
@@ -224,6 +270,7 @@ def describe(program):
         f"size {program.size}, min_numel {program.min_numel}, leaves {program.leaves}"
         + ", cyclic" * program.cyclic
         + f", {program.dtype}" * (program.dtype is not torch.float64)
+        + f", autocast {program.autocast}" * (program.autocast is not None)
     ]
     number = len(program.leaves)
     for kind, name, operands in program.instructions:
@@ -234,10 +281,21 @@ def describe(program):
     return "\n".join(lines)
 
 
-_MAKING = ("unary", "activation", "binary", "consumer", "matmul", "view", "detach", "no_grad")
+_MAKING = (
+    "unary",
+    "activation",
+    "cast",
+    "mixed",
+    "binary",
+    "consumer",
+    "matmul",
+    "view",
+    "detach",
+    "no_grad",
+)
 
 
-class _Execution:
+class Execution:
     """Values of a program. With `copies`, each operator reads a copy of its operands and
     returns a copy, so that no change in place reaches what is saved. `facts` are what has
     happened that may explain an error: "hooked" and "hooked after use" of a value's
@@ -246,7 +304,7 @@ class _Execution:
     `dtype` is one to compute in, with the program's numbers."""
 
     def __init__(self, program, copies, facts, dtype=None):
-        self.program, self.copies, self.facts = program, copies, facts
+        self.program, self.copies, self.facts, self.dtype = program, copies, facts, dtype
         generator = torch.Generator().manual_seed(program.seed)
 
         def make(*shape):
@@ -329,13 +387,18 @@ class _Execution:
             with torch.no_grad():
                 self.write(UNARY[name](self.read(operands[0])))
         elif kind == "activation":
-            value = self.read(operands[0]) @ self.weights[-1]
+            value = self.read(operands[0])
+            value = value @ self.weights[-1].to(value.dtype)
             self.write(ACTIVATIONS_IN_PLACE[name](value))
+        elif kind == "cast":
+            value = self.read(operands[0])
+            self.write(value.to(self.dtype or getattr(torch, name), copy=True))
         elif kind == "matmul":
-            product = self.read(operands[0]) @ self.read(operands[1])
+            first, second = (self.read(each) for each in operands)
+            product = first @ second.to(first.dtype)
             self.write(product * (1.5 / self.program.size))
         else:
-            table = {"unary": UNARY, "binary": BINARY, "consumer": CONSUMERS}[kind]
+            table = {"unary": UNARY, "binary": BINARY, "consumer": CONSUMERS, "mixed": MIXED}[kind]
             self.write(table[name](*(self.read(each) for each in operands)))
 
     def make_loss(self):
@@ -437,8 +500,9 @@ def run(program, nest=_no_nest, copies=False, spoil=None, facts=None, dtype=None
     `nest()` as `_execute` says. `spoil` may change an execution before gradients are
     asked for. What may explain an error is put into the set `facts`. It is computed in the
     type `dtype`, or else in the program's."""
-    execution = _Execution(program, copies, set() if facts is None else facts, dtype)
-    _execute(execution, nest)
+    execution = Execution(program, copies, set() if facts is None else facts, dtype)
+    with contextlib.nullcontext() if dtype else autocast(program):
+        _execute(execution, nest)
     with nest() if program.backward_nested else contextlib.nullcontext():
         loss = execution.make_loss()
         execution.facts.add("backward")
