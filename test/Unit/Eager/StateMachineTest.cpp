@@ -66,6 +66,30 @@ TEST(StateMachine, OneOperandUnderFad) {
     }
 }
 
+TEST(StateMachine, DerivativesTakeNoMoreThanWhatIsSaved) {
+  // The product with a second constant: eager PyTorch saves the constants
+  // alone.
+  Operation product = {Kind::Nonlinear};
+  product.result = 8;
+  product.savesConstant = true;
+  Operand operand = fad(1, Derivative::Operator);
+  EXPECT_EQ(fad::eager::decide(Policy::Fad, product, {operand}).state,
+            State::YN);
+  operand.saved = 8;
+  EXPECT_EQ(fad::eager::decide(Policy::Fad, product, {operand}).state,
+            State::YY);
+  // A value of a wider type.
+  Operation cast = {Kind::Nonlinear, /*rounds=*/true};
+  cast.result = 16;
+  EXPECT_EQ(fad::eager::decide(Policy::Fad, cast, {operand}).state, State::YN);
+  operand.saved = 16;
+  EXPECT_EQ(fad::eager::decide(Policy::Fad, cast, {operand}).state, State::YY);
+  // Another operator may go on to those that save more.
+  operand.saved = 0;
+  cast.rounds = false;
+  EXPECT_EQ(fad::eager::decide(Policy::Fad, cast, {operand}).state, State::YY);
+}
+
 TEST(StateMachine, TwoOperandsOfOneSourceUnderFad) {
   for (Derivative a :
        {Derivative::Number, Derivative::Operator, Derivative::Tensor})
@@ -302,9 +326,37 @@ TEST(StateMachine, EveryEnding) {
           for (bool readerSaves : {false, true})
             for (bool hasLevels : {false, true}) {
               bool isFirst = where & 1, isLast = where & 2;
-              checkEnding({derivative, isPiecewise, saves, isFirst, isLast,
-                           readerSaves, hasLevels});
+              Ending ending = {derivative, isPiecewise, saves,    isFirst,
+                               isLast,     readerSaves, hasLevels};
+              ending.sources = ending.value = ending.saved = 4;
+              checkEnding(ending);
             }
+}
+
+TEST(StateMachine, LeavesTakeNoBytes) {
+  // Two readers of an operator that saves a leaf, as the sum of |x| and |x|.
+  for (bool readerSaves : {false, true})
+    for (bool hasLevels : {false, true}) {
+      Ending ending = {Derivative::Tensor, /*isPiecewise=*/true};
+      ending.readerSaves = readerSaves;
+      ending.hasLevels = hasLevels;
+      ending.value = 4;
+      for (Choice choice :
+           {finish(Policy::Auto, ending), finishWhole(Policy::Auto, ending)}) {
+        EXPECT_EQ(choice.kept, Kept::Sources);
+        EXPECT_EQ(choice.recomputes, readerSaves);
+        EXPECT_EQ(reason(Policy::Auto, ending, choice).find("leaf") !=
+                      std::string_view::npos,
+                  !readerSaves);
+      }
+      ending.saved = 4;
+      EXPECT_EQ(finish(Policy::Auto, ending).kept, Kept::Bits);
+    }
+  // One operator's own node refers to the leaf.
+  Ending ending = {Derivative::Operator, true, Saves::Input, true, true};
+  ending.isSingle = true;
+  ending.value = 4;
+  EXPECT_EQ(finishWhole(Policy::Auto, ending).kept, Kept::Operator);
 }
 
 /// What a choice keeps, in tensors. `isThere` says whether others have what the
@@ -347,6 +399,7 @@ TEST(StateMachine, SequencesAsAWholeKeepNoMore) {
                            bool(bits & 2), bool(bits & 4), bool(bits & 8),
                            bool(bits & 16)};
           ending.isSingle = ending.isFirst && ending.isLast;
+          ending.saved = ending.value = 1;
           Choice whole = finishWhole(policy, ending),
                  other = finish(policy, ending);
           EXPECT_FALSE(reason(policy, ending, whole).empty());

@@ -152,6 +152,9 @@ void evaluate(LazyTensor &tensor, const Originals &originals) {
     std::tie(result, how) = computeForward(step);
     derivative = derive(step, *node, result);
   }
+  // That of a source of a wider type has more digits than the value.
+  if (derivative.defined() && derivative.itemsize() > result.itemsize())
+    derivative = derivative.to(result.scalar_type());
   if (derivative.defined())
     keepDerivative(*node, std::move(derivative));
   value->step = value->bits ? step : nullptr;

@@ -115,6 +115,9 @@ static bool findConversion(Call &call) {
 /// Finds the bytes that the operator's node saves in eager PyTorch.
 static Operation describe(const Call &call) {
   Operation operation = {call.use.kind, call.use.rounds, call.use.sums};
+  operation.savesConstant = call.use.saves == Saves::Constant;
+  operation.result = call.whole().numel() *
+                     static_cast<int64_t>(c10::elementSize(call.use.type));
   for (size_t i = 0; i < call.count(); ++i) {
     const at::Tensor &tensor = call.tensor(i);
     if (i && tensor.is_same(call.tensor(0)))

@@ -117,6 +117,11 @@ Decision decide(Policy policy, const Operation &operation, Operands operands) {
   if (decision.derivative == Derivative::Steps &&
       sources.bytes() > decision.saved)
     return decision;
+  // A constant is there anyway, and so is a tensor in a narrower type.
+  if (policy == Policy::Fad && decision.derivative == Derivative::Tensor &&
+      (operation.savesConstant || operation.rounds) &&
+      operation.result > decision.saved)
+    return decision;
   decision.state = hasFAD ? State::YY : State::NY;
   return decision;
 }
@@ -142,6 +147,12 @@ static Choice finishOperator(const Ending &ending) {
              : Choice{Kept::Operator, false};
 }
 
+/// Whether eager PyTorch saves leaves and constants alone, which are there
+/// anyway.
+static bool savesLeavesAlone(const Ending &ending) {
+  return ending.saved == 0 && ending.sources == 0;
+}
+
 /// Tensors that are kept exactly.
 static Choice finishExactly(Policy policy, const Ending &ending) {
   switch (ending.derivative) {
@@ -151,6 +162,8 @@ static Choice finishExactly(Policy policy, const Ending &ending) {
     return policy == Policy::Auto ? finishOperator(ending)
                                   : Choice{Kept::Operator, false};
   case Derivative::Tensor:
+    if (policy == Policy::Auto && savesLeavesAlone(ending))
+      return {Kept::Sources, ending.readerSaves};
     return {policy == Policy::Auto && ending.isPiecewise ? Kept::Bits
                                                          : Kept::Tensor,
             false};
@@ -167,6 +180,7 @@ Choice finish(Policy policy, const Ending &ending) {
   // none.
   bool isFree = choice.recomputes || choice.kept == Kept::Number ||
                 choice.kept == Kept::Bits ||
+                (choice.kept == Kept::Sources && savesLeavesAlone(ending)) ||
                 (choice.kept == Kept::Operator && ending.isLast &&
                  ending.saves == Saves::Result && ending.readerSaves);
   return ending.hasLevels && !isFree ? Choice{Kept::Levels, false} : choice;
@@ -181,10 +195,11 @@ Choice finishWhole(Policy policy, const Ending &ending) {
   bool isShared = ending.isSingle || ending.saves == Saves::Constant ||
                   (ending.isLast && ending.saves == Saves::Result);
   if (policy == Policy::Fad) {
-    isShared |= ending.isFirst && ending.saves == Saves::Input;
+    isShared |= (ending.isFirst && ending.saves == Saves::Input) ||
+                ending.value > ending.saved;
     return isShared ? choice : Choice{Kept::Tensor, false};
   }
-  if (ending.isPiecewise && !ending.readerSaves)
+  if (ending.isPiecewise && !ending.readerSaves && !savesLeavesAlone(ending))
     return {Kept::Bits, false};
   return isShared && !choice.recomputes
              ? choice
@@ -222,6 +237,8 @@ std::string_view reason(Policy policy, const Ending &ending,
   case Kept::Sources:
     if (choice.recomputes)
       return "the reader saves the value, which the source gives as well";
+    if (savesLeavesAlone(ending))
+      return "the source is a leaf, which is there anyway";
     return ending.derivative == Derivative::Operator
                ? "one operator is not linear, and saves no fewer bytes"
                : "several operators are not linear";

@@ -181,6 +181,9 @@ struct Operation {
   /// Bytes of the operands and of the result that its node saves in eager
   /// PyTorch. Those of leaves and constants count as none.
   int64_t savedOperands = 0, savedResult = 0;
+  /// Whether it saves a constant, and the bytes of the result.
+  bool savesConstant = false;
+  int64_t result = 0;
 };
 
 /// The kind as which a policy treats an operator.
@@ -188,7 +191,8 @@ Kind kindOf(Policy policy, const Operation &operation);
 
 /// The transition of an operator on differentiable operands. Operands that need
 /// no gradient are constants and are left out. Backward runs no operators again
-/// from sources that take more bytes than the nodes save in eager PyTorch.
+/// from sources that take more bytes than the nodes save in eager PyTorch, and
+/// no derivative that takes more takes the place of constants alone.
 Decision decide(Policy policy, const Operation &operation, Operands operands);
 
 /// Tensors that an operator saves for its backward node. Of a product with a

@@ -61,7 +61,8 @@ Value::~Value() {
             return countOwners(&each) == 1 + continuations;
           });
   // A tensor that something refers to weakly has let go of its node already.
-  if (!sequence || nodeOf(tensor) != sequence || sequence->isFinished)
+  if (!sequence || nodeOf(tensor) != sequence ||
+      (isDeferred ? isRead : sequence->isFinished))
     return;
   // A tensor that takes other memory, by `.data = `, loses its value and keeps
   // its node.

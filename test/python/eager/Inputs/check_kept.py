@@ -1,0 +1,87 @@
+"""Compares the bytes that random programs keep for backward in eager PyTorch and under
+fad.torch.nest, in sequences of one type and of several.
+
+The policy auto keeps no more. The policy fad keeps a derivative for each value that something
+else reads, where two operators of eager PyTorch may save one tensor: that is counted."""
+
+import argparse
+import collections
+import functools
+import sys
+
+import torch
+from random_programs import LARGE, Execution, autocast, describe, generate
+
+import fad.torch
+
+# Instructions without which a program has one outcome: values, and nothing else of them.
+PLAIN = "unary binary consumer matmul view cast mixed detach".split()
+MODES = [(policy, engine) for policy in ("auto", "fad") for engine in ("interactive", "deferred")]
+
+
+def compute_loss(program, nest, *leaves):
+    execution = Execution(program, copies=False, facts=set())
+    execution.leaves, execution.values = list(leaves), list(leaves)
+    with autocast(program):
+        with nest():
+            for instruction in program.instructions:
+                execution.execute(*instruction)
+        return execution.make_loss()
+
+
+def make(seed, mixed):
+    """A program that keeps something, or None."""
+    program = generate(seed, plain=True, mixed=mixed)
+    if not mixed:
+        program.dtype = torch.float32
+    if any(kind not in PLAIN for kind, _, _ in program.instructions):
+        return None
+    program.size = LARGE
+    leaves = Execution(program, copies=False, facts=set()).leaves
+    loss = compute_loss(program, torch.enable_grad, *leaves)
+    return program if loss.requires_grad else None
+
+
+def count_kept(program, nest):
+    leaves = Execution(program, copies=False, facts=set()).leaves
+    return fad.torch.saved_memory(functools.partial(compute_loss, program, nest), *leaves).bytes
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--count", type=int, default=100, help="numbers of programs")
+    parser.add_argument("--seed", type=int, default=0, help="the first")
+    parser.add_argument("--fad", action="store_true", help="print programs of the policy fad, too")
+    arguments = parser.parse_args()
+    torch.set_num_threads(1)
+    wrong = 0
+    for mixed in (False, True):
+        kept, more, programs = collections.Counter(), collections.Counter(), 0
+        for seed in range(arguments.seed, arguments.seed + arguments.count):
+            program = make(seed, mixed)
+            if program is None:
+                continue
+            programs += 1
+            kept["eager"] += (most := count_kept(program, torch.enable_grad))
+            for mode in MODES:
+                nest = functools.partial(
+                    fad.torch.nest, policy=mode[0], engine=mode[1], min_numel=0
+                )
+                kept[mode] += (found := count_kept(program, nest))
+                more[mode] += found > most
+                if found > most and (mode[0] == "auto" or arguments.fad):
+                    wrong += mode[0] == "auto"
+                    print(f"seed {seed}, {mode}: {found} bytes, eager {most}")
+                    print(describe(program))
+        for mode in MODES:
+            print(
+                f"{'mixed' if mixed else 'one type'}, {' '.join(mode)}: "
+                f"{kept[mode] / kept['eager']:.2f} of eager's bytes, "
+                f"more in {more[mode]} of {programs} programs"
+            )
+    print(f"auto keeps more in {wrong}")
+    sys.exit(wrong > 0)
+
+
+if __name__ == "__main__":
+    main()
