@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ..._operators.table import OPERATORS
+from ..._operators.table import CONVERSIONS, OPERATORS, Operator
 from ..._operators.writer import Body, Input, Writer, make_elementwise, make_module
 from .._releases import find_formula
 from .._requirements import torch
@@ -14,36 +14,59 @@ _DTYPES = {
     "Half": torch.float16,
     "BFloat16": torch.bfloat16,
 }
-_ROWS = {row.name: row for row in OPERATORS if row.saves}
+_ROWS = {row.name: row for row in (*OPERATORS, *CONVERSIONS) if row.saves}
 
 
 class SequenceBody(Writer):
     """The scalar body of a sequence. Numbers of 16 bits are computed in f32 and rounded
-    once, at the end. Of the numbers that operators have besides tensors, PyTorch rounds some
-    to the type of the tensor before, which a formula says; the others are numbers of f32."""
+    once, where another type begins and at the end. Of the numbers that operators have besides
+    tensors, PyTorch rounds some to the type of the tensor before, which a formula says; the
+    others are numbers of f32."""
 
     def __init__(self, key: str) -> None:
         head, *lines = key.split("\n")
-        self.policy, dtype, *counts = head.split(" ")
+        self.policy, types, *counts = head.split(" ")
         self.sources, self.constants, self.numbers = map(int, counts[:3])
         # The number of a GPU, or none for the CPU.
         self.device = int(counts[3].removeprefix("cuda:")) if counts[3:] else None
-        self.dtype = _DTYPES[dtype]
-        self.element = MLIR_TYPES[self.dtype]
-        wide = "f32" if self.dtype.itemsize == 2 else self.element
-        super().__init__(Body(self.dtype is torch.float16), wide)
+        #: Of sources, constants and results; that of the operator now.
+        self.elements = [MLIR_TYPES[_DTYPES[each]] for each in types.split(",")]
         count = self.sources + self.constants
+        if len(self.elements) == 1:
+            self.elements *= count
+        self.element = self.elements[0]
+        wide = "f32" if self.element in ("f16", "bf16") else self.element
+        super().__init__(Body(self.element == "f16"), wide)
         convert = self.body.convert
-        self.slots = [convert(f"%a{i}", self.element, wide) for i in range(count)]
+        self.slots = [convert(f"%a{i}", self.elements[i], wide) for i in range(count)]
         self.numbers_read = [convert(f"%n{i}", "f64", wide) for i in range(self.numbers)]
         for line in lines:
             name, *arguments = line.split(" ")
-            self.slots.append(self.add(name, [self.find(each) for each in arguments]))
+            row = _ROWS[name.partition(".")[0]]
+            self.begin(row, arguments)
+            self.slots.append(self.add(row, [self.find(each) for each in arguments]))
 
-    def add(self, name: str, operands: list[Any]) -> str:
-        """The value of an operator, such as "add.Tensor"."""
-        name = name.partition(".")[0]
-        row = _ROWS[name]
+    @property
+    def is_mixed(self) -> bool:
+        return len(set(self.elements)) > 1
+
+    def begin(self, row: Operator, arguments: list[str]) -> None:
+        """Finds the type of an operator's result."""
+        used = {self.elements[int(each[1:])] for each in arguments if each[0] == "%"}
+        if row.kind == "cast":
+            self.element = MLIR_TYPES[_DTYPES[arguments[1][1:]]]
+        else:
+            # Of both types of 16 bits, PyTorch computes in f32.
+            self.element = used.pop() if len(used) == 1 else "f32"
+        self.elements.append(self.element)
+        self.body.is_f16 = self.element == "f16"
+
+    def add(self, row: Operator, operands: list[Any]) -> str:
+        """The value of an operator."""
+        if row.kind == "cast":
+            return self.body.convert(
+                self.body.convert(operands[0], self.type, self.element), self.element, self.type
+            )
         # On a GPU, PyTorch rounds nothing before a sum.
         self.rounds = row.kind != "linear" or self.device is None
         formula = find_formula(row)
@@ -52,7 +75,7 @@ class SequenceBody(Writer):
     def find(self, argument: str) -> Any:
         """An argument as `SequenceText` (csrc/sequence/Text.h) has it."""
         if argument[0] == "%":
-            return self.slots[int(argument[1:])]
+            return self.read_as(int(argument[1:]))
         if argument[0] == "$":
             return self.numbers_read[int(argument[1:])]
         text = argument[1:]
@@ -63,6 +86,14 @@ class SequenceBody(Writer):
         except ValueError:
             return text
 
+    def read_as(self, number: int) -> str:
+        """A value, rounded where an operator of another type reads it."""
+        slot, element = self.slots[number], self.elements[number]
+        is_input = number < self.sources + self.constants
+        if element == self.element or is_input or element == self.type:
+            return slot
+        return self.body.convert(self.body.convert(slot, self.type, element), element, self.type)
+
     def round(self, operand: Any) -> Any:
         if not self.rounds or operand not in self.numbers_read:
             return operand
@@ -72,9 +103,11 @@ class SequenceBody(Writer):
     def make_module(self, name: str = "f") -> str:
         """A module whose function `name` maps sources, constants and numbers to the
         value."""
-        element = self.element
-        tensor, count = f"tensor<?x{element}>", self.sources + self.constants
-        inputs = [Input(f"%x{i}", tensor, f"%a{i}", element) for i in range(count)]
+        element = self.elements[-1]
+        inputs = [
+            Input(f"%x{i}", f"tensor<?x{each}>", f"%a{i}", each)
+            for i, each in enumerate(self.elements[: self.sources + self.constants])
+        ]
         inputs += [Input(f"%s{i}", "f64", f"%n{i}", "f64") for i in range(self.numbers)]
         value = self.body.convert(self.slots[-1], self.type, element)
         lines = make_elementwise(inputs, self.body.text, value, element)

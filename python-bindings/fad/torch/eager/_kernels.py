@@ -74,6 +74,8 @@ def _compile(key: str) -> tuple[list[int], list[int]]:
     if body.policy == "fad":
         # Forward has the value and the derivative; the value alone is another program.
         value = compile(parse(body.make_module(name)))(name)
+        # A derivative has the type of the value, which only a kernel of one type says.
+        is_kernel = is_kernel and not body.is_mixed
         return [value, compile(nested)(nested.forward) if is_kernel else 0, 0], []
     if not is_kernel:
         return [0, 0, 0], []

@@ -31,8 +31,9 @@ static void freeResult(void *buffer) {
 }
 
 /// A tensor like another, of the memory of a result.
-static at::Tensor take(const Vector &vector, const at::Tensor &like) {
-  size_t bytes = like.numel() * like.element_size();
+static at::Tensor take(const Vector &vector, const at::Tensor &like,
+                       c10::ScalarType type) {
+  size_t bytes = like.numel() * c10::elementSize(type);
   c10::profiledCPUMemoryReporter().New(vector.allocated, bytes);
   auto storage = c10::make_intrusive<c10::StorageImpl>(
       c10::StorageImpl::use_byte_size_t(), bytes,
@@ -40,17 +41,16 @@ static at::Tensor take(const Vector &vector, const at::Tensor &like) {
       c10::GetCPUAllocator(), /*resizable=*/true);
   at::Tensor tensor = at::detail::make_tensor<c10::TensorImpl>(
       std::move(storage), c10::DispatchKeySet(c10::DispatchKey::CPU),
-      like.dtype());
+      c10::scalarTypeToTypeMeta(type));
   tensor.unsafeGetTensorImpl()->set_sizes_and_strides(like.sizes(),
                                                       like.strides());
   return tensor;
 }
 
-static std::vector<at::Tensor> callOnHost(PackedCode code,
-                                          const Arguments &arguments,
-                                          const at::Tensor &like,
-                                          size_t count) {
-  std::vector<Vector> results(count), vectors;
+static std::vector<at::Tensor>
+callOnHost(PackedCode code, const Arguments &arguments, const at::Tensor &like,
+           c10::ArrayRef<c10::ScalarType> types) {
+  std::vector<Vector> results(types.size()), vectors;
   std::vector<void *> pointers, packed;
   // Neither may move, as there are pointers to their elements.
   vectors.reserve(arguments.size());
@@ -70,20 +70,21 @@ static std::vector<at::Tensor> callOnHost(PackedCode code,
   }
   TORCH_CHECK(native.call(code, packed.data()),
               "fad.torch.nest: there is no memory for a tensor of ",
-              like.numel() * like.element_size(), " bytes");
+              like.numel() * c10::elementSize(types[0]), " bytes");
   std::vector<at::Tensor> found;
-  for (const Vector &result : results)
-    found.push_back(take(result, like));
+  for (size_t i = 0; i < types.size(); ++i)
+    found.push_back(take(results[i], like, types[i]));
   return found;
 }
 
 std::vector<at::Tensor> call(Code code, const Arguments &arguments,
-                             const at::Tensor &like, size_t count) {
+                             const at::Tensor &like,
+                             c10::ArrayRef<c10::ScalarType> types) {
   if (like.device().is_cpu())
     return callOnHost(reinterpret_cast<PackedCode>(code), arguments, like,
-                      count);
+                      types);
   return launch(*reinterpret_cast<const DeviceKernel *>(code), arguments, like,
-                count);
+                types);
 }
 
 } // namespace fad::eager

@@ -49,15 +49,17 @@ struct Argument {
 };
 using Arguments = std::vector<Argument>;
 
-/// The results of compiled code, each with the type, device, sizes and strides
-/// of `like`, as all tensors among the arguments have.
+/// The results of compiled code, each with one of the `types`, and the device,
+/// sizes and strides of `like`, as all tensors among the arguments have.
 std::vector<at::Tensor> call(Code code, const Arguments &arguments,
-                             const at::Tensor &like, size_t count);
+                             const at::Tensor &like,
+                             c10::ArrayRef<c10::ScalarType> types);
 
 /// The same by a kernel, which is started on the device's current stream.
 std::vector<at::Tensor> launch(const DeviceKernel &kernel,
                                const Arguments &arguments,
-                               const at::Tensor &like, size_t count);
+                               const at::Tensor &like,
+                               c10::ArrayRef<c10::ScalarType> types);
 
 } // namespace fad::eager
 

@@ -46,7 +46,7 @@ at::Tensor computeFused(const StepPtr &end, bool isForward) {
     return {};
   }
   return call(program->compiled->value, read(*program),
-              program->tensors[0].tensor, 1)[0];
+              program->tensors[0].tensor, program->type)[0];
 }
 
 std::pair<at::Tensor, at::Tensor> deriveFused(const StepPtr &end) {
@@ -54,7 +54,7 @@ std::pair<at::Tensor, at::Tensor> deriveFused(const StepPtr &end) {
   if (!isReady(program) || !program->compiled->derivative)
     return {};
   auto found = call(program->compiled->derivative, read(*program),
-                    program->tensors[0].tensor, 2);
+                    program->tensors[0].tensor, {program->type, program->type});
   return {found[0], found[1]};
 }
 
@@ -66,14 +66,14 @@ std::vector<at::Tensor> pullFused(const StepPtr &end,
     return {};
   Arguments arguments = read(*program);
   const at::Tensor &like = program->tensors[0].tensor;
-  if (!isPlain(gradient) || gradient.scalar_type() != like.scalar_type() ||
+  if (!isPlain(gradient) || gradient.scalar_type() != program->type ||
       !gradient.sizes().equals(like.sizes()) ||
       gradient.device() != like.device() || gradient.layout() != at::kStrided)
     return {};
   at::AutoGradMode off(false);
   at::Tensor dense = gradient;
   if (!gradient.strides().equals(like.strides()) || !isMaterial(gradient))
-    dense = at::empty_strided(like.sizes(), like.strides(), like.options())
+    dense = at::empty_strided(like.sizes(), like.strides(), gradient.options())
                 .copy_(gradient);
   // Values of the gradient, in the order of its residuals, which may have
   // a number before a tensor.
@@ -81,8 +81,10 @@ std::vector<at::Tensor> pullFused(const StepPtr &end,
   for (int64_t argument : program->compiled->gradientArguments)
     used.push_back(arguments[static_cast<size_t>(argument)]);
   used.push_back({&dense, nullptr});
-  auto found =
-      call(program->compiled->gradient, used, dense, program->sources.size());
+  c10::SmallVector<c10::ScalarType, 4> types;
+  for (size_t i = 0; i < program->sources.size(); ++i)
+    types.push_back(program->tensors[i].tensor.scalar_type());
+  auto found = call(program->compiled->gradient, used, dense, types);
   std::vector<at::Tensor> all(sources.size());
   for (size_t i = 0; i < sources.size(); ++i)
     for (size_t k = 0; k < found.size(); ++k)

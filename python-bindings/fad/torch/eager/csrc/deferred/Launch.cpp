@@ -24,17 +24,17 @@ public:
     for (int64_t i = 0; i < kernel.parameterCount; ++i) {
       int64_t number = kernel.parameters[i];
       if (number < 0)
-        add(results[-1 - number].mutable_data_ptr());
+        add(results[-1 - number].mutable_data_ptr(), results[-1 - number]);
       else if (const at::Tensor *tensor = arguments[number].tensor)
-        add(const_cast<void *>(tensor->const_data_ptr()));
+        add(const_cast<void *>(tensor->const_data_ptr()), *tensor);
       else
-        values.push_back({arguments[number].number, false});
+        values.push_back({arguments[number].number, 0});
     }
   }
 
   bool areAligned() const {
     return std::all_of(values.begin(), values.end(), [](const Value &value) {
-      return !value.isPointer ||
+      return !value.elementSize ||
              reinterpret_cast<uintptr_t>(value.address) % 16 == 0;
     });
   }
@@ -43,24 +43,26 @@ public:
   std::vector<void *> get(int32_t &count) {
     std::vector<void *> pointers;
     for (Value &value : values)
-      pointers.push_back(value.isPointer ? &value.address : value.address);
+      pointers.push_back(value.elementSize ? &value.address : value.address);
     pointers.push_back(&count);
     return pointers;
   }
 
-  void advance(int64_t bytes) {
+  void advance(int64_t elements) {
     for (Value &value : values)
-      if (value.isPointer)
-        value.address = static_cast<char *>(value.address) + bytes;
+      value.address =
+          static_cast<char *>(value.address) + elements * value.elementSize;
   }
 
 private:
-  /// A pointer to the device, or else to a number.
+  /// A pointer to the device, or else to a number, whose size is 0.
   struct Value {
     void *address;
-    bool isPointer;
+    int64_t elementSize;
   };
-  void add(void *pointer) { values.push_back({pointer, true}); }
+  void add(void *pointer, const at::Tensor &tensor) {
+    values.push_back({pointer, static_cast<int64_t>(tensor.element_size())});
+  }
 
   std::vector<Value> values;
 };
@@ -68,11 +70,12 @@ private:
 
 std::vector<at::Tensor> launch(const DeviceKernel &kernel,
                                const Arguments &arguments,
-                               const at::Tensor &like, size_t count) {
+                               const at::Tensor &like,
+                               c10::ArrayRef<c10::ScalarType> types) {
   std::vector<at::Tensor> results;
-  for (size_t i = 0; i < count; ++i)
-    results.push_back(
-        at::empty_strided(like.sizes(), like.strides(), like.options()));
+  for (c10::ScalarType type : types)
+    results.push_back(at::empty_strided(like.sizes(), like.strides(),
+                                        like.options().dtype(type)));
   Parameters parameters(kernel, arguments, results);
   void *function = parameters.areAligned() ? kernel.aligned : kernel.unaligned;
   void *stream = getCurrentStream(like.device())->native_handle();
@@ -84,7 +87,7 @@ std::vector<at::Tensor> launch(const DeviceKernel &kernel,
                                /*sharedBytes=*/0, stream,
                                parameters.get(size).data()),
                 "fad.torch.nest: ", driver.getErrorMessage());
-    parameters.advance(size * static_cast<int64_t>(like.element_size()));
+    parameters.advance(size);
   }
   return results;
 }

@@ -13,14 +13,23 @@
 
 namespace fad::eager {
 
-/// Whether sources and constants are tensors of one type and layout, on one
-/// device that fad compiles for.
+/// Whether kernels compute with values of two types: all those of at most 32
+/// bits as numbers of 32.
+static bool areComputedAlike(c10::ScalarType a, c10::ScalarType b) {
+  auto isNarrow = [](c10::ScalarType type) {
+    return type == at::kFloat || type == at::kHalf || type == at::kBFloat16;
+  };
+  return a == b || (isNarrow(a) && isNarrow(b));
+}
+
+/// Whether sources and constants are tensors of one layout, on one device that
+/// fad compiles for.
 static bool hasOneLayout(const SequenceText &text) {
   const at::Tensor &first = text.sources[0].tensor;
   auto isLike = [&](const Step::Constant &other) {
     const at::Tensor &tensor = other.tensor;
     return tensor.device() == first.device() &&
-           tensor.scalar_type() == first.scalar_type() &&
+           areComputedAlike(tensor.scalar_type(), first.scalar_type()) &&
            tensor.sizes().equals(first.sizes()) &&
            tensor.strides().equals(first.strides()) && isMaterial(tensor);
   };
@@ -46,18 +55,33 @@ static double round(double number, c10::ScalarType type) {
 
 /// Whether a kernel does with the numbers what PyTorch does.
 static bool hasKernelNumbers(const SequenceText &text) {
-  const at::Tensor &first = text.sources[0].tensor;
-  auto isExact = [&](double number) {
-    return std::isnan(number) || round(number, first.scalar_type()) == number;
+  bool isOnCPU = text.sources[0].tensor.is_cpu();
+  auto isExact = [&](const SequenceText::Number &number) {
+    return !isOnCPU || c10::elementSize(number.type) != 2 ||
+           std::isnan(number.value) ||
+           round(number.value, number.type) == number.value;
   };
-  auto fits = [&](double number) {
-    return !std::isfinite(number) ||
-           std::isfinite(round(number, first.scalar_type()));
+  auto fits = [&](const SequenceText::Number &number) {
+    return !std::isfinite(number.value) ||
+           std::isfinite(round(number.value, number.type));
   };
-  return (first.itemsize() != 2 || !first.is_cpu() ||
-          std::all_of(text.halfRounded.begin(), text.halfRounded.end(),
-                      isExact)) &&
+  return std::all_of(text.halfRounded.begin(), text.halfRounded.end(),
+                     isExact) &&
          std::all_of(text.bounds.begin(), text.bounds.end(), fits);
+}
+
+/// The type of sources and constants, or all of them.
+static std::string printTypes(const SequenceText &text) {
+  std::string types;
+  bool isOne = true;
+  c10::ScalarType first = text.sources[0].tensor.scalar_type();
+  for (const auto *tensors : {&text.sources, &text.constants})
+    for (const Step::Constant &each : *tensors) {
+      isOne &= each.tensor.scalar_type() == first;
+      types += (types.empty() ? "" : ",") +
+               std::string(c10::toString(each.tensor.scalar_type()));
+    }
+  return isOne ? c10::toString(first) : types;
 }
 
 static std::shared_ptr<Program> build(const StepPtr &end, Policy policy,
@@ -66,10 +90,11 @@ static std::shared_ptr<Program> build(const StepPtr &end, Policy policy,
   auto program = std::make_shared<Program>();
   SequenceText text = describe(end, computed);
   if (text.lines.empty() || !text.hasKernel || !hasOneLayout(text) ||
+      !areComputedAlike(text.type, text.sources[0].tensor.scalar_type()) ||
       !hasKernelNumbers(text))
     return program;
   program->key = policy == Policy::Fad ? "fad " : "auto ";
-  program->key += c10::toString(text.sources[0].tensor.scalar_type());
+  program->key += printTypes(text);
   for (size_t count :
        {text.sources.size(), text.constants.size(), text.numbers.size()})
     program->key += " " + std::to_string(count);
@@ -82,6 +107,7 @@ static std::shared_ptr<Program> build(const StepPtr &end, Policy policy,
   program->sources = std::move(text.places);
   program->numbers = std::move(text.numbers);
   program->scalars = std::move(text.scalars);
+  program->type = text.type;
   program->compiled = CompiledSequences::get().find(program->key);
   return program;
 }

@@ -14,9 +14,10 @@
 
 namespace fad::eager {
 
-/// Inputs of kernels from a sequence. The key has the policy, the type, and how
-/// many sources, constants and numbers there are, as in `auto Float 1 0 2`, and
-/// the operators (see `SequenceText`). On a GPU, it also has the device, as in
+/// Inputs of kernels from a sequence. The key has the policy, the type, or one
+/// for each source and constant, and how many sources, constants and numbers
+/// there are, as in `auto Float 1 0 2` or `auto Half,Float 1 1 0`, and the
+/// operators (see `SequenceText`). On a GPU, it also has the device, as in
 /// `auto Float 1 0 2 cuda:0`.
 struct Program {
   std::string key;
@@ -27,6 +28,8 @@ struct Program {
   std::vector<double> numbers;
   /// The tensors without dimensions that some of the numbers come from.
   std::vector<Step::Constant> scalars;
+  /// The type of the value.
+  c10::ScalarType type = c10::ScalarType::Undefined;
   /// Where the kernels are, or null if the sequence can have none.
   CompiledSequence *compiled = nullptr;
 

@@ -26,8 +26,10 @@ struct Builder : SequenceText {
   std::vector<std::pair<std::string, std::vector<std::pair<std::string, Slot>>>>
       operators;
   std::unordered_map<Step *, Slot> slots;
+  std::unordered_map<Step *, c10::ScalarType> types;
 
   bool add(Step &step);
+  c10::ScalarType findType(const Step &step, const Operator &op);
   bool addArgument(const Step &step, const Operator &op, size_t position,
                    const c10::IValue &value);
   void print();
@@ -46,6 +48,21 @@ void Builder::addSource(Step &step, const Step::Constant &value, Source place) {
     places.push_back(place);
   }
   slots[&step] = {Kind::Source, i};
+  types[&step] = type = value.tensor.scalar_type();
+}
+
+/// The type of an operator's result: that of a cast, or the widest of tensors
+/// with dimensions.
+c10::ScalarType Builder::findType(const Step &step, const Operator &op) {
+  if (op.form == Form::Cast)
+    return step.arguments[1].toScalarType();
+  c10::ScalarType found = types.at(step.operands[0].second.get());
+  for (auto &[position, operand] : step.operands)
+    found = c10::promoteTypes(found, types.at(operand.get()));
+  for (const Step::Constant &constant : step.constants)
+    if (constant.tensor.dim())
+      found = c10::promoteTypes(found, constant.tensor.scalar_type());
+  return found;
 }
 
 /// Whether a number is a part of the key: another one makes another function.
@@ -80,9 +97,9 @@ bool Builder::addArgument(const Step &step, const Operator &op, size_t position,
     arguments.push_back({"$" + std::to_string(numbers.size()), {}});
     numbers.push_back(value);
     if (op.numbers == Numbers::Bounds)
-      bounds.push_back(value);
+      bounds.push_back({value, type});
     if (isHalfRounded(op, position))
-      halfRounded.push_back(value);
+      halfRounded.push_back({value, type});
     return true;
   };
   for (auto &[place, operand] : step.operands)
@@ -122,14 +139,19 @@ bool Builder::addArgument(const Step &step, const Operator &op, size_t position,
 
 bool Builder::add(Step &step) {
   const Operator *found = findOperator(*step.op);
-  // A view, a cast, or a function of rows.
-  if (!found || found->form == Form::Cast || found->form == Form::Normalize)
+  // A view, or a function of rows.
+  if (!found || found->form == Form::Normalize)
     return false;
   const Operator &op = *found;
+  types[&step] = type = findType(step, op);
   operators.push_back({op.name, {}});
-  for (size_t i = 0; i < step.arguments.size(); ++i)
+  size_t count = op.form == Form::Cast ? 1 : step.arguments.size();
+  for (size_t i = 0; i < count; ++i)
     if (!addArgument(step, op, i, step.arguments[i]))
       return false;
+  if (op.form == Form::Cast)
+    operators.back().second.push_back(
+        {std::string("=") + c10::toString(type), {}});
   slots[&step] = {Kind::Result, operators.size() - 1};
   return true;
 }

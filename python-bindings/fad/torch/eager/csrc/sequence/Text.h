@@ -22,16 +22,24 @@ struct SequenceText {
   ///   pow.Tensor_Scalar %1 =3
   ///
   /// where %N is a tensor, in this order: sources, constants, results; $N is a
-  /// number, and what follows = is itself. Empty, if an argument has no text.
+  /// number, and what follows = is itself. That of a cast, `_to_copy %0 =Half`,
+  /// has the type alone. Empty, if an argument has no text.
   std::string lines;
   std::vector<Step::Constant> sources, constants;
   /// The sources' places in the graph of backward.
   std::vector<Source> places;
   std::vector<double> numbers;
+  /// A number, and the type of its operator's result.
+  struct Number {
+    double value;
+    c10::ScalarType type;
+  };
   /// Those of numbers that PyTorch on the CPU rounds to the type of the tensors
   /// for the value, and not for the gradient; and those that it fails with
   /// where the type has none that large.
-  std::vector<double> halfRounded, bounds;
+  std::vector<Number> halfRounded, bounds;
+  /// The type of the value.
+  c10::ScalarType type = c10::ScalarType::Undefined;
   /// The tensors without dimensions that some of the numbers come from.
   std::vector<Step::Constant> scalars;
   /// Whether fad has kernels for the exponents.
