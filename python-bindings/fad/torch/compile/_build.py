@@ -304,8 +304,15 @@ def _is_random(mask: fx.Node) -> bool:
         isinstance(value, torch.Tensor)
         and value.dtype is torch.bool
         and value.device.type != "cpu"
-        and any(each.target is prims.inductor_random.default for each in mask.all_input_nodes)
+        and any(map(_is_drawn, mask.all_input_nodes))
     )
+
+
+def _is_drawn(node: fx.Node) -> bool:
+    """Whether `node` is random numbers, of 32 bits as they are drawn or of another type."""
+    while node.target is prims.convert_element_type.default:
+        node = node.args[0]
+    return node.target is prims.inductor_random.default
 
 
 def _is_packed(mask: fx.Node, new: fx.Node) -> bool:
