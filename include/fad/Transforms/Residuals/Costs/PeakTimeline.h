@@ -1,0 +1,82 @@
+//===- PeakTimeline.h - Steps under a selection -----------------*- C++ -*-===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FAD_TRANSFORMS_RESIDUALS_COSTS_PEAKTIMELINE_H
+#define FAD_TRANSFORMS_RESIDUALS_COSTS_PEAKTIMELINE_H
+
+#include "fad/Transforms/Residuals/Costs/PeakModel.h"
+
+namespace mlir::fad {
+
+/// The steps of forward and backward under one selection. A value has up to
+/// four copies: that of forward, that of backward, that which is saved in
+/// another encoding, and that which backward decodes from it.
+class PeakModel::Timeline {
+public:
+  Timeline(const PeakModel &model, const llvm::DenseSet<Value> &saved);
+
+  Cost::Count getPeak();
+  /// The values that live at the ends of the segments of forward. A segment has
+  /// buffers of about `bytes`.
+  llvm::DenseSet<Value> divide(int64_t bytes);
+
+private:
+  enum Copy { inForward, inBackward, encoded, decoded, numCopies };
+  struct Step {
+    /// The number of a node; if `copy` is `decoded`, that of a value.
+    unsigned number;
+    Copy copy;
+  };
+
+  unsigned get(unsigned value, Copy copy) const {
+    return copy * model.values.size() + value;
+  }
+  bool isEncoded(unsigned value) const {
+    return saved[value] && model.savedBytes[value] != 0 &&
+           model.savedBytes[value] < model.bytes[value];
+  }
+  /// The copy of `value` that a step of backward reads.
+  unsigned getInBackward(unsigned value) const;
+  /// Whether backward has `value` without computing it.
+  bool isGiven(unsigned value) const;
+  void addBackward(unsigned node);
+  /// Calls `visit` with each copy that the step reads which executes `node` for
+  /// the part `copy`.
+  void forEachRead(const Node &node, Copy copy,
+                   llvm::function_ref<void(unsigned)> visit) const;
+  /// Finds the copies that have to be in memory, that several operations read,
+  /// and that are broadcast.
+  void findReaders();
+  /// Finds the copies that each kernel computes which reads them.
+  void findInlined();
+  void findLastReads();
+  /// Whether `copy` is computed where it is read. All steps after `time`, which
+  /// computes it, are known.
+  bool isFused(unsigned copy, unsigned time) const;
+  /// Bytes that encoding or decoding `value` needs while it runs.
+  Cost::Count getCodeBytes(unsigned value, Copy copy) const;
+
+  const PeakModel &model;
+  llvm::BitVector saved, executed, isDecoded;
+  SmallVector<Step> steps;
+  unsigned numForward = 0;
+  /// For each copy, the last step that reads it; whether it is a result, or a
+  /// kernel reads it that needs it in memory; whether several operations read
+  /// it; whether an operation of more elements does; and whether kernels that
+  /// read it compute it.
+  SmallVector<unsigned> last;
+  llvm::BitVector isInMemory, isShared, isBroadcast, isInlined;
+  /// The steps whose results have no buffer, and for each step, the number of
+  /// kernels before it that do not fuse.
+  llvm::BitVector isFusedStep;
+  SmallVector<unsigned> numKernels;
+};
+
+} // namespace mlir::fad
+
+#endif // FAD_TRANSFORMS_RESIDUALS_COSTS_PEAKTIMELINE_H
