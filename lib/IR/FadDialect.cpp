@@ -147,6 +147,21 @@ static LogicalResult verifyMemoryAttribute(Operation *op, NamedAttribute attr) {
   return success();
 }
 
+/// Checks the selections of values that a framework proposes for a function.
+static LogicalResult verifyProposals(Operation *op, Attribute attr) {
+  auto isList = [](Attribute proposal) {
+    auto names = dyn_cast<ArrayAttr>(proposal);
+    return names && llvm::all_of(names, llvm::IsaPred<StringAttr>);
+  };
+  auto proposals = dyn_cast<ArrayAttr>(attr);
+  if (!isa<FunctionOpInterface>(op) || !proposals ||
+      !llvm::all_of(proposals, isList))
+    return op->emitOpError("expects '")
+           << FadDialect::kProposalsAttr
+           << "' on a function, to list lists of names of nodes";
+  return success();
+}
+
 LogicalResult FadDialect::verifyOperationAttribute(Operation *op,
                                                    NamedAttribute attr) {
   StringRef name = attr.getName();
@@ -177,6 +192,8 @@ LogicalResult FadDialect::verifyOperationAttribute(Operation *op,
   }
   if (name == kFusesAttr || name == kOverwritesAttr || name == kScratchAttr)
     return verifyMemoryAttribute(op, attr);
+  if (name == kProposalsAttr)
+    return verifyProposals(op, attr.getValue());
   if (name == kKernelAttr && !isa<SymbolRefAttr>(attr.getValue()))
     return op->emitOpError("expects '") << name << "' to name a kernel";
   if ((name == kBlockSizeAttr || name == kTileSizeAttr) &&

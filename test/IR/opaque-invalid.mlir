@@ -47,6 +47,21 @@ func.func @fuses() attributes {fad.fuses} {
 
 // -----
 
+// expected-error @+1 {{'func.func' op expects 'fad.proposals' on a function, to list lists of names of nodes}}
+func.func @proposal() attributes {fad.proposals = ["x"]} {
+  return
+}
+
+// -----
+
+func.func @proposal_of_operation(%x: tensor<4xf32>) {
+  // expected-error @+1 {{'fad.opaque' op expects 'fad.proposals' on a function, to list lists of names of nodes}}
+  %v = fad.opaque "aten.sin" keep (%x) {fad.proposals = [["x"]]} : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
 // expected-error @+1 {{a limit of #fad.fusion is -1; give at least 0, or leave it out}}
 func.func @negative_limit() attributes {fad.fuses = #fad.fusion<operations = -1>} {
   return

@@ -73,6 +73,7 @@ def Fad_Dialect : Dialect {
     static constexpr ::llvm::StringLiteral kAdjointOfAttr = "fad.adjoint_of";
     static constexpr ::llvm::StringLiteral kNodesAttr = "fad.nodes";
     static constexpr ::llvm::StringLiteral kFusesAttr = "fad.fuses";
+    static constexpr ::llvm::StringLiteral kProposalsAttr = "fad.proposals";
     static constexpr ::llvm::StringLiteral kOverwritesAttr = "fad.overwrites";
     static constexpr ::llvm::StringLiteral kScratchAttr = "fad.scratch";
     static constexpr ::llvm::StringLiteral kKernelAttr = "fad.kernel";

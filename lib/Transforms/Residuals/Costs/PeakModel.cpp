@@ -45,6 +45,21 @@ static bool fusesWithReaders(Operation *op) {
   return op->hasAttr(FadDialect::kFusesAttr) || isElementwise(op);
 }
 
+/// Whether `op`, a reduction, reduces the last dimensions: the sizes of its
+/// result, but for those of 1 at the end, are the first ones of its operand.
+static bool reducesLast(Operation *op) {
+  ArrayRef<int64_t> from, to;
+  for (Type type : op->getOperandTypes())
+    if (auto tensor = dyn_cast<RankedTensorType>(type))
+      if (tensor.getRank() >= int64_t(from.size()))
+        from = tensor.getShape();
+  if (auto tensor = dyn_cast<RankedTensorType>(op->getResult(0).getType()))
+    to = tensor.getShape();
+  while (!to.empty() && to.back() == 1)
+    to = to.drop_back();
+  return from.take_front(to.size()) == to;
+}
+
 /// The bytes of temporary tensors while a framework executes the scalar
 /// operations of `op` one by one on tensors.
 static Cost::Count getTemporaryBytes(Operation *op, Cost::Count numElements) {
@@ -108,6 +123,10 @@ void PeakModel::addNode(Operation *op, CostModel &costs) {
     node.fuses = !node.isInPlace && fusesWithReaders(op);
     node.isFusedReader = node.fuses || isReduction(op);
     node.overwrites = node.fuses || op->hasAttr(FadDialect::kOverwritesAttr);
+    if (isReduction(op))
+      (reducesLast(op) ? node.reducesRows : node.reducesColumns) = true;
+    else if (!node.fuses && !node.isInPlace)
+      node.time = costs.getRecomputeTime(op);
     if (node.fuses)
       op->walk([&](Operation *inner) {
         ++node.numOperations;
@@ -148,9 +167,12 @@ PeakModel::PeakModel(const JointFunction &joint, CostModel &costs) {
                           std::pair(joint.getCotangents(), &cotangents)})
     for (Value value : from)
       to->push_back(getNumber(value));
-  for (unsigned cotangent : cotangents)
-    bytes[cotangent] =
-        costs.getBytes(values[cotangent]).value_or(kUnknownBytes);
+  // Arguments have no buffer of the step, but kernels read them.
+  for (BlockArgument argument : block.getArguments())
+    if (auto it = numberOf.find(argument); it != numberOf.end()) {
+      bytes[it->second] = costs.getBytes(argument).value_or(kUnknownBytes);
+      elements[it->second] = costs.getElements(argument);
+    }
   if (!backward.empty())
     sortForward(firstBackward);
 }

@@ -130,17 +130,10 @@ void PeakModel::Timeline::findReaders() {
 }
 
 void PeakModel::Timeline::findInlined() {
-  /// The work of a kernel that computes a copy.
-  struct Computation {
-    /// The copies in memory that it reads.
-    SmallVector<unsigned, 4> reads;
-    int64_t numOperations = 0;
-    bool isShared = true;
-  };
   FusionAttr limits = model.fusion;
   isInlined.clear();
   isInlined.resize(isInMemory.size());
-  SmallVector<std::optional<Computation>> inlined(isInMemory.size());
+  inlined.assign(isInMemory.size(), std::nullopt);
   auto add = [&](Computation &sum, unsigned used) {
     if (!inlined[used]) {
       if (!llvm::is_contained(sum.reads, used))
@@ -191,6 +184,17 @@ void PeakModel::Timeline::findInlined() {
       isInlined[value] = node.fuses;
     }
   }
+}
+
+void PeakModel::Timeline::forEachSource(
+    const Node &node, Copy copy,
+    llvm::function_ref<void(unsigned)> visit) const {
+  forEachRead(node, copy, [&](unsigned used) {
+    if (inlined[used])
+      llvm::for_each(inlined[used]->reads, visit);
+    else
+      visit(used);
+  });
 }
 
 bool PeakModel::Timeline::isFused(unsigned copy, unsigned time) const {
@@ -364,6 +368,10 @@ llvm::DenseSet<Value> PeakModel::Timeline::divide(int64_t segment) {
 
 int64_t PeakModel::getPeak(const llvm::DenseSet<Value> &saved) const {
   return saturate(Timeline(*this, saved).getPeak());
+}
+
+StepTime PeakModel::getTime(const llvm::DenseSet<Value> &saved) const {
+  return Timeline(*this, saved).getTime();
 }
 
 llvm::DenseSet<Value> PeakModel::divide(int64_t segment) const {

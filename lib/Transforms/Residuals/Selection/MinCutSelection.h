@@ -77,6 +77,15 @@ public:
   /// backward reads early come first.
   std::vector<Cut> interpolate(const Cut &small, const Cut &fast,
                                unsigned steps) const;
+  /// The cut that saves those of `wanted` which backward needs, and what it may
+  /// not compute again.
+  Cut getCut(const llvm::DenseSet<Value> &wanted) const;
+  /// Cuts from `fast` to `small`, which takes fewer bytes: the connected
+  /// components of their difference change over, alike ones at a time, those
+  /// first that add the least of `getTime` for a byte.
+  std::vector<Cut>
+  descend(const Cut &fast, const Cut &small,
+          llvm::function_ref<Cost::Count(const Selection &)> getTime) const;
   /// The values that `cut` saves.
   Selection getResiduals(const Cut &cut) const;
 
@@ -95,6 +104,10 @@ private:
     std::vector<Cost> gains;
   };
   Difference findDifference(const Cut &from, const Cut &to) const;
+  /// The components of `difference` that save bytes, by what they are: every
+  /// second one of alike components is one group, the others another.
+  std::vector<SmallVector<unsigned>>
+  groupAlike(const Difference &difference) const;
   /// The node of `value`; a new node has no edges yet.
   unsigned getNode(Value value);
   /// The node of `op`, or the source if backward cannot execute it.

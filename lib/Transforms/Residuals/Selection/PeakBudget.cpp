@@ -20,6 +20,7 @@
 #include "Materialize.h"
 #include "fad/Transforms/Residuals/Costs/CostModel.h"
 #include "fad/Transforms/Residuals/Costs/PeakModel.h"
+#include "llvm/ADT/StringMap.h"
 
 using namespace mlir;
 using namespace mlir::fad;
@@ -34,22 +35,126 @@ static constexpr unsigned kSteps = 8;
 /// other tensors for a few bytes.
 static constexpr int64_t kLeastGain = 100000;
 
+bool fad::isTrafficTimed(func::FuncOp function,
+                         const SelectionOptions &options) {
+  return options.target == Target::gpu &&
+         function->hasAttr(FadDialect::kFusesAttr);
+}
+
+/// The selections that the function has as proposals: for each, the values that
+/// its names stand for, and what these are views of.
+static std::vector<llvm::DenseSet<Value>>
+readProposals(const JointFunction &joint) {
+  func::FuncOp function = joint.getFunction();
+  llvm::StringMap<Value> valueOf;
+  for (Operation &op : function.front())
+    if (auto names = op.getAttrOfType<ArrayAttr>(FadDialect::kNodesAttr))
+      for (auto [name, result] :
+           llvm::zip(names.getAsRange<StringAttr>(), op.getResults()))
+        valueOf.try_emplace(name.getValue(), result);
+  std::vector<llvm::DenseSet<Value>> proposals;
+  auto attr = function->getAttrOfType<ArrayAttr>(FadDialect::kProposalsAttr);
+  if (!attr)
+    return proposals;
+  for (auto names : attr.getAsRange<ArrayAttr>()) {
+    llvm::DenseSet<Value> &values = proposals.emplace_back();
+    for (auto name : names.getAsRange<StringAttr>())
+      for (Value value = valueOf.lookup(name.getValue()); value;) {
+        values.insert(value);
+        auto view = value.getDefiningOp<OpaqueOp>();
+        bool isView = view && view.getKind() == OpaqueKind::view &&
+                      !view.getOperands().empty();
+        value = isView ? view.getOperands().front() : Value();
+      }
+  }
+  return proposals;
+}
+
+/// Selections from each proposal, or else the fastest cut, to the fewest bytes.
+static std::vector<Selection> findDescents(const JointFunction &joint,
+                                           CostModel &costs,
+                                           const PeakModel &model) {
+  llvm::SetVector<Value> read = findReadValues(joint);
+  ResidualNetwork network(read.getArrayRef(), costs);
+  ResidualNetwork::Cut small = network.solve();
+  std::vector<ResidualNetwork::Cut> starts;
+  for (const llvm::DenseSet<Value> &proposal : readProposals(joint))
+    if (ResidualNetwork::Cut cut = network.getCut(proposal);
+        !cut.cost.isInfinite)
+      starts.push_back(std::move(cut));
+  if (starts.empty())
+    starts.push_back(network.solve({0, 1}));
+  std::vector<Selection> found;
+  for (const ResidualNetwork::Cut &start : starts)
+    for (const ResidualNetwork::Cut &cut :
+         network.descend(start, small, [&](const Selection &selection) {
+           return model.getTime(selection.saved).get();
+         }))
+      found.push_back(network.getResiduals(cut));
+  found.push_back(network.getResiduals(small));
+  return found;
+}
+
+/// The bytes that kernels may move for a byte less of residuals. To compute a
+/// value again that is in memory anyway, a kernel writes it: one byte for each.
+/// A copy of a weight in 16 bits takes three, and a sum of all layers before,
+/// more with each.
+static constexpr double kTrafficOfByte = 1.5;
+
+Selection fad::findWithinTraffic(const JointFunction &joint, CostModel &costs) {
+  PeakModel model(joint, costs);
+  std::vector<Selection> found = findDescents(joint, costs, model);
+  llvm::append_range(
+      found, findParetoFront(findReadValues(joint).getArrayRef(), costs));
+  SmallVector<double> prices;
+  for (const Selection &selection : found)
+    prices.push_back(double(model.getTime(selection.saved).traffic) +
+                     kTrafficOfByte * double(selection.cost.bytes));
+  // A value that cannot be saved has no price.
+  for (auto [selection, price] : llvm::zip_equal(found, prices))
+    if (selection.cost.isInfinite)
+      price = std::numeric_limits<double>::infinity();
+  return std::move(found[llvm::min_element(prices) - prices.begin()]);
+}
+
+/// The results of contractions in the forward part of `joint`.
+static llvm::DenseSet<Value> findContractions(const JointFunction &joint) {
+  llvm::DenseSet<Value> results;
+  for (Operation &op : joint.getFunction().front())
+    if (auto opaque = dyn_cast<OpaqueOp>(op);
+        opaque ? opaque.getKind() == OpaqueKind::contraction
+               : hasContraction(&op))
+      results.insert(op.result_begin(), op.result_end());
+  return results;
+}
+
 std::vector<PeakSelection> fad::findPeakFront(const JointFunction &joint,
-                                              CostModel &costs) {
+                                              CostModel &costs,
+                                              const SelectionOptions &options) {
   llvm::SetVector<Value> read = findReadValues(joint);
   PeakModel model(joint, costs);
+  bool isTimed = isTrafficTimed(joint.getFunction(), options);
   std::vector<PeakSelection> candidates;
-  auto consider = [&] {
-    for (Selection &selection :
-         findParetoFront(read.getArrayRef(), costs, kSteps)) {
+  auto add = [&](std::vector<Selection> selections) {
+    for (Selection &selection : selections) {
       // A segment that ends at a value which cannot be saved has no cut.
       if (selection.cost.isInfinite && !candidates.empty())
         continue;
       int64_t peak = model.getPeak(selection.saved);
-      candidates.push_back({std::move(selection), peak});
+      Cost::Count time =
+          isTimed ? model.getTime(selection.saved).get() : selection.cost.time;
+      candidates.push_back({std::move(selection), time, peak});
     }
   };
+  auto consider = [&] {
+    add(findParetoFront(read.getArrayRef(), costs, kSteps));
+  };
   consider();
+  if (isTimed) {
+    costs.setKept(findContractions(joint));
+    add(findDescents(joint, costs, model));
+    costs.setKept({});
+  }
   size_t numKept = 0;
   for (int64_t parts : kParts) {
     llvm::DenseSet<Value> kept = model.divide(model.getForwardBytes() / parts);
@@ -62,11 +167,11 @@ std::vector<PeakSelection> fad::findPeakFront(const JointFunction &joint,
   }
   costs.setKept({});
 
-  llvm::stable_sort(
-      candidates, [](const PeakSelection &a, const PeakSelection &b) {
-        return std::tie(a.selection.cost.time, a.peak, a.selection.cost.bytes) <
-               std::tie(b.selection.cost.time, b.peak, b.selection.cost.bytes);
-      });
+  llvm::stable_sort(candidates,
+                    [](const PeakSelection &a, const PeakSelection &b) {
+                      return std::tie(a.time, a.peak, a.selection.cost.bytes) <
+                             std::tie(b.time, b.peak, b.selection.cost.bytes);
+                    });
   std::vector<PeakSelection> front;
   for (PeakSelection &candidate : candidates)
     if (front.empty() ||
@@ -90,7 +195,7 @@ std::vector<PeakSelection> fad::findPeakFront(const JointFunction &joint,
 PeakSelection fad::findWithinPeak(const JointFunction &joint, CostModel &costs,
                                   const SelectionOptions &options,
                                   int64_t &fastestPeak) {
-  std::vector<PeakSelection> front = findPeakFront(joint, costs);
+  std::vector<PeakSelection> front = findPeakFront(joint, costs, options);
   fastestPeak = front.front().peak;
   auto budget =
       std::min<double>(options.peakBudget, options.peakFraction * fastestPeak);

@@ -15,9 +15,11 @@
 
 namespace mlir::fad {
 
-/// A selection, and the most bytes that forward and backward take at once.
+/// A selection, the time of a step under it, and the most bytes that forward
+/// and backward take at once.
 struct PeakSelection {
   Selection selection;
+  Cost::Count time;
   int64_t peak;
 };
 
@@ -27,7 +29,8 @@ struct PeakSelection {
 /// budget, so that a smaller one never has a higher peak. A selection that
 /// lowers the peak by less than a hundred-thousandth is none of them.
 std::vector<PeakSelection> findPeakFront(const JointFunction &joint,
-                                         CostModel &costs);
+                                         CostModel &costs,
+                                         const SelectionOptions &options);
 
 /// The fastest of these selections within the budget of `options`; if none
 /// fits, the one of the lowest peak. Sets `fastestPeak` to the peak of the
@@ -35,6 +38,15 @@ std::vector<PeakSelection> findPeakFront(const JointFunction &joint,
 PeakSelection findWithinPeak(const JointFunction &joint, CostModel &costs,
                              const SelectionOptions &options,
                              int64_t &fastestPeak);
+
+/// Whether the time of `function` is that of the bytes which kernels move: it
+/// is for a GPU, and for a compiler that fuses.
+bool isTrafficTimed(func::FuncOp function, const SelectionOptions &options);
+
+/// The selection of the fewest bytes, where bytes that kernels move count, too.
+/// It is one of those from a proposal of the function (`fad.proposals`), or
+/// from the fastest cut, to that of the fewest bytes.
+Selection findWithinTraffic(const JointFunction &joint, CostModel &costs);
 
 } // namespace mlir::fad
 

@@ -83,6 +83,8 @@ static Selection select(const JointFunction &joint, CostModel &costs,
   llvm::SetVector<Value> read = findReadValues(joint);
   if (options.residualBudget >= 0)
     return findWithinBudget(read.getArrayRef(), costs, options.residualBudget);
+  if (isTrafficTimed(joint.getFunction(), options))
+    return findWithinTraffic(joint, costs);
   return selectFewestBytes(read.getArrayRef(), costs);
 }
 
@@ -122,7 +124,7 @@ static PeakEstimates selectByCut(func::FuncOp function,
 static PeakEstimates selectLeast(func::FuncOp function,
                                  const SelectionOptions &options,
                                  ArrayRef<Policy> policies) {
-  if (policies.empty())
+  if (policies.empty() || isTrafficTimed(function, options))
     return selectByCut(function, options);
   PeakEstimates peaks;
   OwningOpRef<func::FuncOp> least;

@@ -4,9 +4,10 @@ Tensors have the sizes that PyTorch expects (its hints), so all types are static
 Elementwise operations have scalar bodies, and all others are `fad.opaque`. The
 graph stays the program: this function only serves to choose."""
 
+import json
 import math
 from dataclasses import dataclass, field
-from typing import Any, Iterable, NamedTuple
+from typing import Any, Iterable, NamedTuple, Sequence
 
 import torch
 from torch import fx
@@ -69,6 +70,8 @@ class _Importer:
     mutated: set[fx.Node]
     # Whether the graph is for Inductor, which fuses operations.
     is_fused: bool
+    # Selections of nodes, by their names.
+    proposals: Sequence[Sequence[str]] = ()
     lines: list[str] = field(default_factory=list)
     # The text of the arguments, the types of the cotangents among them, and the number of others.
     arguments: list[str] = field(default_factory=list)
@@ -374,7 +377,8 @@ class _Importer:
         fuses = ""
         if self.is_fused:
             fusion = describe_fusion(find_target(self.graph))
-            fuses = f"attributes {{fad.fuses = {fusion}}} "
+            proposals = json.dumps(self.proposals)
+            fuses = f"attributes {{fad.fuses = {fusion}, fad.proposals = {proposals}}} "
         return "\n".join(
             [f"func.func @joint({', '.join(self.arguments)}) -> ({marked}) {fuses}{{"]
             + [f"{name} = tensor.empty() : {type}" for type, name in self.empty.items()]
@@ -407,7 +411,9 @@ def import_joint(
     num_forward_outputs: int,
     mutated: set[fx.Node],
     is_fused: bool = False,
+    proposals: Sequence[Sequence[str]] = (),
 ) -> Imported:
     """The function of `graph`, whose first results are those of forward. The memory that
-    it takes is that of Inductor's code with `is_fused`, else that of its operations."""
-    return _Importer(graph, num_forward_outputs, mutated, is_fused).run()
+    it takes is that of Inductor's code with `is_fused`, else that of its operations. Each of
+    `proposals` has the names of nodes that may be saved together."""
+    return _Importer(graph, num_forward_outputs, mutated, is_fused, proposals).run()

@@ -7,7 +7,7 @@ import math
 import pathlib
 import re
 from fractions import Fraction
-from typing import Any, Iterator, Mapping, Sequence, get_args
+from typing import Any, Callable, Iterator, Mapping, Sequence, get_args
 
 import torch
 from torch import fx
@@ -215,17 +215,24 @@ class Partitioner(CustomPartitionerFn):
             del options["peak_budget"]
         return {name: value for name, value in options.items() if value not in (None, {})}
 
-    def _choose(self, graph: fx.Graph, num_fwd_outputs: int) -> list[fx.Node]:
+    def _choose(
+        self, graph: fx.Graph, num_fwd_outputs: int, propose: Callable[[], list[list[str]]]
+    ) -> list[fx.Node]:
         with _without_collection():
+            target = find_target(graph)
+            # The time of kernels decides on a GPU, and nothing else has the values that
+            # PyTorch's choices save for it.
+            is_timed = self.is_fused and self.policy == "auto" and target == "gpu"
+            proposals = propose() if is_timed else []
             mutated = find_mutated(graph, num_fwd_outputs)
             check_versions(graph, mutated)
             originals = copy_for_forward(graph, num_fwd_outputs, mutated)
             if keeps_tangents():
                 self.kept_bytes = sum(map(count_bytes, filter(is_tangent, graph.nodes)))
-            imported = import_joint(graph, num_fwd_outputs, mutated, self.is_fused)
+            imported = import_joint(graph, num_fwd_outputs, mutated, self.is_fused, proposals)
             module = parse(imported.text, filename="joint graph")
             options = {
-                "target": find_target(graph),
+                "target": target,
                 "reassociate": self._find_reassociation(),
                 **self.options,
             }
@@ -368,10 +375,10 @@ def _partition(gm, joint_inputs, num_fwd_outputs, static, choose, copies):
     `keep_layouts`."""
     is_chosen = False
 
-    def choose_closed(graph: fx.Graph) -> list[fx.Node]:
+    def choose_closed(graph: fx.Graph, propose: Callable) -> list[fx.Node]:
         nonlocal is_chosen
         is_chosen = True
-        saved = choose(graph, num_fwd_outputs)
+        saved = choose(graph, num_fwd_outputs, propose)
         graph.eliminate_dead_code()
         graph.lint()
         return _close(graph, find_required_in_backward(gm, static, num_fwd_outputs), saved)

@@ -83,12 +83,13 @@ partition_by_pytorch = partitioners.min_cut_rematerialization_partition
 def partition(
     joint: fx.GraphModule,
     inputs: Sequence[object],
-    choose: Callable[[fx.Graph], list[fx.Node]],
+    choose: Callable[[fx.Graph, Callable[[], list[list[str]]]], list[fx.Node]],
     merge: Callable[[fx.Graph], fx.Graph],
     **options: Any,
 ) -> Parts:
     """PyTorch's partition of a joint graph, with `choose` in the place of its choice of saved
-    values, and `merge` in that of its search for equal operations.
+    values, and `merge` in that of its search for equal operations. `choose` also takes a function
+    that makes PyTorch's choices.
 
     PyTorch has no argument for them. The function runs with other globals, so that nothing
     of PyTorch changes, for other threads neither. An argument of
@@ -97,7 +98,9 @@ def partition(
     Budgets of regions, which are for PyTorch's choice, are not read."""
     function = partition_by_pytorch
     replaced = {
-        "choose_saved_values_set": lambda graph, *_, **__: choose(graph),
+        "choose_saved_values_set": lambda graph, nodes, *_, **__: choose(
+            graph, lambda: _propose(graph, nodes)
+        ),
         "fx_graph_cse": merge,
     }
     if has_region_budgets():
@@ -117,6 +120,17 @@ def partition(
     )
     copy.__kwdefaults__ = function.__kwdefaults__
     return copy(joint, inputs, **options)
+
+
+def _propose(graph: fx.Graph, nodes: Any) -> list[list[str]]:
+    """The names of the values of `graph` that PyTorch would save: by default, and if it repeats
+    what it can but products and random numbers."""
+    proposals = []
+    for is_aggressive in (False, True):
+        with functorch_config.patch(aggressive_recomputation=is_aggressive):
+            saved = partitioners.choose_saved_values_set(graph, nodes, 1)
+        proposals.append([node.name for node in saved])
+    return proposals
 
 
 def find_required_in_backward(

@@ -16,6 +16,16 @@
 
 namespace mlir::fad {
 
+/// The time of a step whose elementwise operations are fused.
+struct StepTime {
+  /// Bytes that kernels of elementwise operations and reductions read and
+  /// write.
+  Cost::Count traffic = 0;
+  /// The time of all other operations, in the units of `OperationTimes`.
+  Cost::Count calls = 0;
+  Cost::Count get() const { return 8 * traffic + calls; }
+};
+
 /// The memory that forward and backward of a joint function take at once, under
 /// any selection of residuals.
 ///
@@ -43,6 +53,11 @@ public:
   /// The largest number of bytes at any time, if `saved` are the residuals.
   int64_t getPeak(const llvm::DenseSet<Value> &saved) const;
 
+  /// Whether a compiler fuses operations, so that `getTime` has an answer.
+  bool isFused() const { return bool(fusion); }
+  /// The time of the step, if `saved` are the residuals.
+  StepTime getTime(const llvm::DenseSet<Value> &saved) const;
+
   /// The bytes of all buffers of the forward part.
   int64_t getForwardBytes() const { return saturate(forwardBytes); }
 
@@ -67,6 +82,10 @@ private:
     /// kernels may execute them.
     int64_t numOperations = 0;
     bool isShared = true;
+    /// Whether it reduces the last dimensions, or others.
+    bool reducesRows = false, reducesColumns = false;
+    /// The time to execute it, if it does not fuse.
+    Cost::Count time = 0;
     /// Whether its result may take the memory of an operand.
     bool overwrites = false;
     /// The further bytes that it needs while it runs.

@@ -24,8 +24,12 @@ public:
   /// The values that live at the ends of the segments of forward. A segment has
   /// buffers of about `bytes`.
   llvm::DenseSet<Value> divide(int64_t bytes);
+  /// The bytes that kernels of the compiler read and write, and the time of
+  /// other operations that backward repeats.
+  StepTime getTime();
 
 private:
+  class Kernels;
   enum Copy { inForward, inBackward, encoded, decoded, numCopies };
   struct Step {
     /// The number of a node; if `copy` is `decoded`, that of a value.
@@ -40,6 +44,13 @@ private:
     return saved[value] && model.savedBytes[value] != 0 &&
            model.savedBytes[value] < model.bytes[value];
   }
+  /// The work of a kernel that computes a copy.
+  struct Computation {
+    /// The copies in memory that it reads.
+    SmallVector<unsigned, 4> reads;
+    int64_t numOperations = 0;
+    bool isShared = true;
+  };
   /// The copy of `value` that a step of backward reads.
   unsigned getInBackward(unsigned value) const;
   /// Whether backward has `value` without computing it.
@@ -55,6 +66,10 @@ private:
   /// Finds the copies that each kernel computes which reads them.
   void findInlined();
   void findLastReads();
+  /// Calls `visit` with the copies in memory from which a kernel computes what
+  /// the step reads that executes `node` for the part `copy`.
+  void forEachSource(const Node &node, Copy copy,
+                     llvm::function_ref<void(unsigned)> visit) const;
   /// Whether `copy` is computed where it is read. All steps after `time`, which
   /// computes it, are known.
   bool isFused(unsigned copy, unsigned time) const;
@@ -71,6 +86,8 @@ private:
   /// read it compute it.
   SmallVector<unsigned> last;
   llvm::BitVector isInMemory, isShared, isBroadcast, isInlined;
+  /// For each copy that its readers compute, the work for that.
+  SmallVector<std::optional<Computation>> inlined;
   /// The steps whose results have no buffer, and for each step, the number of
   /// kernels before it that do not fuse.
   llvm::BitVector isFusedStep;

@@ -1,0 +1,148 @@
+//===- Descent.cpp - From little time to few bytes ------------------------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Selections between a fast one and one of few bytes, by a time that no edges
+// of a network add up to: that of the kernels of a compiler. The components in
+// which two cuts differ change over one after the other. Layers are alike, so
+// components are tried in groups: every second one of those that are the same
+// but for their place, since a sum that is computed again costs more if its
+// operand is, too.
+//
+//===----------------------------------------------------------------------===//
+
+#include "MinCutSelection.h"
+#include "fad/IR/Fad.h"
+#include "fad/Transforms/Residuals/Costs/CostModel.h"
+#include "llvm/ADT/MapVector.h"
+
+using namespace mlir;
+using namespace mlir::fad;
+
+/// The groups that change over, those of the most bytes, and how often their
+/// time is estimated.
+static constexpr size_t kMostGroups = 32;
+static constexpr unsigned kMostTrials = 160;
+
+using Cut = ResidualNetwork::Cut;
+
+Cut ResidualNetwork::getCut(const llvm::DenseSet<Value> &wanted) const {
+  SmallVector<Value> valueAt(numNodes);
+  for (Value value : values)
+    valueAt[nodeOf.lookup(value)] = value;
+  std::vector<SmallVector<unsigned, 2>> before(numNodes);
+  for (const Edge &edge : edges)
+    before[edge.to].push_back(edge.from);
+  Cut cut;
+  cut.sinkSide.resize(numNodes);
+  SmallVector<unsigned> worklist = {sink};
+  while (!worklist.empty()) {
+    unsigned node = worklist.pop_back_val();
+    if (node == source || cut.sinkSide.test(node))
+      continue;
+    cut.sinkSide.set(node);
+    if (Value value = valueAt[node];
+        value && wanted.contains(value) && !costs.getSaveCost(value).isInfinite)
+      continue;
+    llvm::append_range(worklist, before[node]);
+  }
+  cut.cost = getCost(cut.sinkSide);
+  return cut;
+}
+
+/// What `value` and its operation are, wherever they stand.
+static llvm::hash_code describe(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return llvm::hash_value(value.getType().getAsOpaquePointer());
+  auto opaque = dyn_cast<OpaqueOp>(op);
+  return llvm::hash_combine(
+      value.getType().getAsOpaquePointer(), op->getName().getAsOpaquePointer(),
+      opaque ? opaque.getName() : StringRef(), op->getNumOperands());
+}
+
+std::vector<SmallVector<unsigned>>
+ResidualNetwork::groupAlike(const Difference &difference) const {
+  const std::vector<Cost> &gains = difference.gains;
+  SmallVector<llvm::hash_code> kinds(gains.size(), llvm::hash_code(0));
+  for (Value value : values)
+    if (unsigned node = nodeOf.lookup(value); difference.nodes[node]) {
+      llvm::hash_code &kind = kinds[difference.parts[node]];
+      kind = llvm::hash_combine(kind, describe(value));
+    }
+  llvm::MapVector<size_t, SmallVector<unsigned>> alike;
+  for (auto [part, gain] : llvm::enumerate(gains))
+    if (gain.bytes < 0)
+      alike[llvm::hash_combine(kinds[part], int64_t(gain.bytes))].push_back(
+          part);
+  std::vector<SmallVector<unsigned>> groups;
+  for (auto &[kind, parts] : alike) {
+    SmallVector<unsigned> halves[2];
+    for (auto [number, part] : llvm::enumerate(parts))
+      halves[number % 2].push_back(part);
+    for (SmallVector<unsigned> &half : halves)
+      if (!half.empty())
+        groups.push_back(std::move(half));
+  }
+  auto getBytes = [&](const SmallVector<unsigned> &group) {
+    return gains[group.front()].bytes * Cost::Count(group.size());
+  };
+  llvm::stable_sort(groups, [&](const auto &a, const auto &b) {
+    return getBytes(a) < getBytes(b);
+  });
+  if (groups.size() > kMostGroups)
+    groups.resize(kMostGroups);
+  return groups;
+}
+
+std::vector<Cut> ResidualNetwork::descend(
+    const Cut &fast, const Cut &small,
+    llvm::function_ref<Cost::Count(const Selection &)> getTime) const {
+  Difference difference = findDifference(fast, small);
+  std::vector<Cut> cuts = {fast};
+  Cost::Count time = getTime(getResiduals(fast));
+  struct Group {
+    SmallVector<unsigned> parts;
+    Cut changed;
+    Cost::Count time = 0;
+    double rate = 0;
+  };
+  auto change = [&](Group &group) {
+    Cut cut = cuts.back();
+    llvm::BitVector taken(difference.gains.size());
+    for (unsigned part : group.parts) {
+      taken.set(part);
+      cut.cost += difference.gains[part];
+    }
+    for (unsigned node : difference.nodes.set_bits())
+      if (taken[difference.parts[node]])
+        cut.sinkSide[node] = small.sinkSide[node];
+    group.time = getTime(getResiduals(cut));
+    group.rate = double(group.time - time) /
+                 double(cuts.back().cost.bytes - cut.cost.bytes);
+    group.changed = std::move(cut);
+  };
+  std::vector<Group> groups;
+  for (SmallVector<unsigned> &parts : groupAlike(difference)) {
+    change(groups.emplace_back(Group{std::move(parts), {}}));
+  }
+  auto isBetter = [](const Group &a, const Group &b) {
+    return a.rate < b.rate;
+  };
+  for (unsigned trials = 0; !groups.empty();) {
+    // Times have changed with the changes before: the best is tried again, and
+    // taken if it is still the best.
+    auto best = llvm::min_element(groups, isBetter);
+    change(*best);
+    if (++trials < kMostTrials && best != llvm::min_element(groups, isBetter))
+      continue;
+    time = best->time;
+    cuts.push_back(std::move(best->changed));
+    groups.erase(best);
+  }
+  return cuts;
+}

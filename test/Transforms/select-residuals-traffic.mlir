@@ -1,0 +1,52 @@
+// On a GPU, whose compiler fuses operations, the bytes that kernels move count beside those of
+// residuals.
+
+// RUN: fad-opt %s --split-input-file --fad-select-residuals="target=gpu" | FileCheck %s
+// RUN: fad-opt %s --split-input-file --fad-select-residuals="target=cpu" | FileCheck %s --check-prefix=CPU
+
+// Of a weight of 32 bits, backward has a copy of 16 bits, which takes 128 bytes. A kernel that
+// makes it again reads 256 bytes and writes 128: three for each. A selection that saves it is
+// proposed.
+
+// CHECK-LABEL: func.func @cast
+// CHECK: %[[CAST:.*]] = fad.opaque "cast"
+// CHECK: fad.residual %[[CAST]]
+// CHECK-NOT: "cast"
+// CHECK: return
+// CPU-LABEL: func.func @cast
+// CPU-NOT: fad.residual %{{.*}} : tensor<64xbf16>
+// CPU: return
+func.func @cast(%w: tensor<64xf32>, %g: tensor<64xf32> {fad.cotangent = 0 : i64})
+    -> (tensor<64xf32>, tensor<64xf32> {fad.gradient = 0 : i64})
+    attributes {fad.fuses = #fad.fusion<>, fad.proposals = [["c"], ["unknown"]]} {
+  %c = fad.opaque "cast" elementwise (%w) {fad.nodes = ["c"]} : (tensor<64xf32>) -> tensor<64xbf16>
+  %y = fad.opaque "product" keep (%c) : (tensor<64xbf16>) -> tensor<64xf32>
+  %d = fad.opaque "adjoint" keep (%g, %c) : (tensor<64xf32>, tensor<64xbf16>) -> tensor<64xf32>
+  return %y, %d : tensor<64xf32>, tensor<64xf32>
+}
+
+// -----
+
+// The kernel of %e reads %a and %b, and writes their product, too, for the adjoint: a byte for
+// each that is not saved, though a selection that saves it is proposed.
+
+// CHECK-LABEL: func.func @gate
+// CHECK-DAG: %[[A:.*]] = fad.opaque "left"
+// CHECK-DAG: %[[B:.*]] = fad.opaque "right"
+// CHECK: %[[P:.*]] = fad.opaque "gate"
+// CHECK-NOT: fad.residual %[[P]]
+// CHECK: fad.opaque "gate"
+// CHECK: return
+func.func @gate(%x: tensor<64xf32>, %g: tensor<64xf32> {fad.cotangent = 0 : i64})
+    -> (tensor<64xf32>, tensor<64xf32> {fad.gradient = 0 : i64})
+    attributes {fad.fuses = #fad.fusion<>, fad.proposals = [["a", "b", "p"]]} {
+  %a = fad.opaque "left" keep (%x) {fad.nodes = ["a"]} : (tensor<64xf32>) -> tensor<64xf32>
+  %b = fad.opaque "right" keep (%x) {fad.nodes = ["b"]} : (tensor<64xf32>) -> tensor<64xf32>
+  %p = fad.opaque "gate" elementwise (%a, %b) {fad.nodes = ["p"]} : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
+  %y = fad.opaque "down" keep (%p) : (tensor<64xf32>) -> tensor<64xf32>
+  %h = fad.opaque "up" keep (%g) : (tensor<64xf32>) -> tensor<64xf32>
+  %e = fad.opaque "slope" elementwise (%h, %a, %b) : (tensor<64xf32>, tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
+  %w = fad.opaque "adjoint" keep (%g, %p) : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
+  %d = fad.opaque "sum" keep (%e, %w) : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
+  return %y, %d : tensor<64xf32>, tensor<64xf32>
+}
