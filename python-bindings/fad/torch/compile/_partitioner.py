@@ -109,7 +109,8 @@ class Partitioner(CustomPartitionerFn):
         if recompute is not None:
             check_choice("recompute is", recompute, get_args(Recompute))
         self.fraction = _check_fraction(budget)
-        self.has_budget = budget is not None
+        # Whether kernels give way to memory; those of the fastest selection do not.
+        self.has_budget = budget is not None and self.fraction != 1.0
         # Whether the graphs are for Inductor, which fuses operations.
         self.is_fused = True
         # Copies of filters take bytes, which a budget has for others.
