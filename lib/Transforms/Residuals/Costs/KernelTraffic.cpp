@@ -15,8 +15,9 @@
 // through another kernel, and those that share what they read or compute are
 // one kernel.
 //
-// What depends on a cotangent, and all of forward, is as early as can be. What
-// backward repeats waits for the kernel with which it shares the most bytes.
+// Works that depend on a cotangent, and all of forward, are as early as can be.
+// Those that backward repeats wait for the kernel with which they share the most
+// bytes.
 //
 //===----------------------------------------------------------------------===//
 

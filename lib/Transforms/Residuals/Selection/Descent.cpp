@@ -54,7 +54,7 @@ Cut ResidualNetwork::getCut(const llvm::DenseSet<Value> &wanted) const {
   return cut;
 }
 
-/// What `value` and its operation are, wherever they stand.
+/// The kind of `value` and of its operation, wherever they stand.
 static llvm::hash_code describe(Value value) {
   Operation *op = value.getDefiningOp();
   if (!op)
