@@ -19,11 +19,14 @@ import figures
 from figures import MIB
 
 # Without --configurations. `aggressive` and `budget-` are settings of PyTorch's partitioner, all
-# others are fad's: policies, and shares of a fad.budget.
+# others are fad's: policies, shares of a fad.budget, and a fad.slowdown.
 ORDER = (
-    "stock", "auto", "fad-1.0", "fad-0.6", "fad-0.3", "fad", "aggressive", "budget-0.5",
+    "stock", "auto", "slowdown-1.0", "fad-1.0", "fad-0.6", "fad-0.3", "fad", "aggressive",
+    "budget-0.5",
 )  # fmt: skip
-KINDS = ("stock", "auto", "bp", "recompute", "fad", "fad-", "aggressive", "budget-")
+KINDS = (
+    "stock", "auto", "bp", "recompute", "fad", "fad-", "slowdown-", "aggressive", "budget-",
+)  # fmt: skip
 SIZES = {
     "blocks": dict(layers=3, width=1024, batch=8, length=1024),
     "bert": dict(layers=2, width=768, heads=12, batch=32, length=256, dropout=0.1),

@@ -136,7 +136,8 @@ def make_partitioner(configuration: str) -> fake_cuda.Moved:
         base, options = fake_cuda.MovedStock, {}
     else:
         base = fake_cuda.Moved
-        options = {"budget": float(share)} if share else {"policy": kind}
+        name = "slowdown" if kind == "slowdown" else "budget"
+        options = {name: float(share)} if share else {"policy": kind}
 
     class Measured(base):
         """Keeps how many bytes cross."""

@@ -59,6 +59,7 @@ inline SelectionOptions getSelection(const nanobind::dict &options) {
   setOption(options, "residual_budget", selection.residualBudget);
   setOption(options, "peak_budget", selection.peakBudget);
   setOption(options, "peak_fraction", selection.peakFraction);
+  setOption(options, "slowdown", selection.slowdown);
   selection.recompute = getRecomputeLevel(level);
   selection.target = getTarget(target);
   return selection;

@@ -30,6 +30,9 @@ struct SelectionOptions {
   /// With a `peakBudget`, a bound besides: a part of the peak of the fastest
   /// selection.
   double peakFraction = 1.0;
+  /// With a `peakBudget`, the lowest peak within it of the selections that take
+  /// at most so many times as long as the fastest; 0 for the least time.
+  double slowdown = 0;
 };
 
 /// The bytes in `text`: a number, and a unit such as `GB` (1000 MB) or `GiB`

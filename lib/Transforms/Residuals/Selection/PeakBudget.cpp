@@ -199,6 +199,18 @@ PeakSelection fad::findWithinPeak(const JointFunction &joint, CostModel &costs,
   fastestPeak = front.front().peak;
   auto budget =
       std::min<double>(options.peakBudget, options.peakFraction * fastestPeak);
+  if (options.slowdown > 0) {
+    // The time besides that which depends on the selection.
+    Cost::Count rest = 0;
+    if (!isTrafficTimed(joint.getFunction(), options))
+      for (Operation &op : joint.getFunction().front().without_terminator())
+        rest += costs.getRecomputeTime(&op);
+    double most =
+        options.slowdown * double(rest + front.front().time) - double(rest);
+    while (front.size() > 1 && double(front.back().time) > most)
+      front.pop_back();
+    return std::move(front.back());
+  }
   auto fits = llvm::find_if(front, [&](const PeakSelection &candidate) {
     return candidate.peak <= budget;
   });

@@ -73,6 +73,9 @@ class Partitioner(CustomPartitionerFn):
     repeat contractions, unless `recompute` says otherwise. Where no selection stays
     within a budget, the lowest that there is is taken, with a warning.
 
+    `slowdown`, a number of at least 1, takes in place of a budget the lowest peak of the
+    selections whose step takes at most so many times as long as the fastest one, by an estimate.
+
     A graph that fad cannot plan is split by PyTorch's partitioner, with a warning."""
 
     # Whether graphs are those of the backend's own decompositions.
@@ -100,6 +103,7 @@ class Partitioner(CustomPartitionerFn):
         *,
         recompute: Recompute | None = None,
         budget: int | float | str | None = None,
+        slowdown: float | None = None,
         residual_budget: int | str | None = None,
         derivative_bits: int | None = None,
     ) -> None:
@@ -115,13 +119,19 @@ class Partitioner(CustomPartitionerFn):
         self.is_fused = True
         # Copies of filters take bytes, which a budget has for others.
         self.copies = COPIES if budget is None and residual_budget is None else 0.0
-        if budget is not None and recompute is None and policy == "auto":
-            recompute = "contractions"
-        if budget is not None and policy != "auto":
-            raise ValueError("budget is an option of the policy 'auto', which is not chosen")
-        if budget is not None and residual_budget is not None:
-            raise ValueError("budget and residual_budget are alternatives; give one of them")
-        peak = ANY_PEAK if self.fraction else check_budget("budget", budget)
+        bounds = {"budget": budget, "slowdown": slowdown, "residual_budget": residual_budget}
+        given = [name for name, value in bounds.items() if value is not None]
+        if given and given[0] != "residual_budget":
+            if policy != "auto":
+                raise ValueError(
+                    f"{given[0]} is an option of the policy 'auto', which is not chosen"
+                )
+            recompute = recompute or "contractions"
+        if len(given) > 1:
+            raise ValueError(f"{given[0]} and {given[1]} are alternatives; give one of them")
+        self.slowdown = _check_slowdown(slowdown)
+        is_free = self.fraction or self.slowdown
+        peak = ANY_PEAK if is_free else check_budget("budget", budget)
         if peak == 0:
             raise ValueError(
                 f"budget is {budget!r}, and no step takes nothing; give a fraction between 0 and 1 "
@@ -145,6 +155,7 @@ class Partitioner(CustomPartitionerFn):
             self.policy,
             sorted(self.options.items()),
             self.fraction,
+            self.slowdown,
             self.is_fused,
             self.has_decompositions,
             self.buffer_reuse,
@@ -211,8 +222,8 @@ class Partitioner(CustomPartitionerFn):
     def _describe_options(self) -> dict[str, Any]:
         """The options that have an effect, for records of the plan."""
         options = {"policy": self.policy, **self.options, "sizes": dict(self.sizes)}
-        if self.fraction:
-            options["peak_fraction"] = self.fraction
+        if self.fraction or self.slowdown:
+            options |= {"peak_fraction": self.fraction, "slowdown": self.slowdown}
             del options["peak_budget"]
         return {name: value for name, value in options.items() if value not in (None, {})}
 
@@ -271,6 +282,8 @@ class Partitioner(CustomPartitionerFn):
             return chosen
         if "peak_budget" not in options:
             return plan()
+        if self.slowdown:
+            return plan(slowdown=self.slowdown)
         if self.fraction:
             # Both peaks are estimates, so that nothing has to be held in reserve.
             chosen = plan(peak_fraction=self.fraction)
@@ -340,6 +353,19 @@ def _check_fraction(budget: Any) -> float | None:
             f"budget is {budget}; give a fraction between 0 and 1, or a number of bytes"
         )
     return budget
+
+
+def _check_slowdown(slowdown: Any) -> float | None:
+    """`slowdown` if it is a factor by which a step may take longer."""
+    if slowdown is None:
+        return None
+    is_number = isinstance(slowdown, int | float) and not isinstance(slowdown, bool)
+    if not is_number or not 1 <= slowdown < math.inf:
+        raise ValueError(
+            f"slowdown is {slowdown!r}; give a factor of at least 1, such as 1.02 for steps that "
+            "take 2% longer than the fastest"
+        )
+    return float(slowdown)
 
 
 def _note_other_budgets(graph: fx.Graph) -> bool:

@@ -7,6 +7,7 @@ Without --every, one case of most checks has all policies under the engine `eage
 has Inductor; the others have one policy under `eager`."""
 
 import itertools
+import math
 import sys
 import unittest
 import warnings
@@ -282,6 +283,7 @@ class Options(unittest.TestCase):
     """PyTorch gives options to the backend when it compiles a graph."""
 
     ZERO = "and no step takes nothing; give a fraction between 0 and 1 as a number, such as 0.5, "
+    FACTOR = "give a factor of at least 1, such as 1.02 for steps that take 2% longer than the "
     MESSAGES = {
         ("budget", 0): f"fad.budget is 0, {ZERO}or a number of bytes",
         ("budget", "0 MB"): f"fad.budget is '0 MB', {ZERO}or a number of bytes",
@@ -289,9 +291,30 @@ class Options(unittest.TestCase):
         ("budget", 1.5): "fad.budget is 1.5; give a fraction between 0 and 1, or a number of bytes",
         ("budget", True): "fad.budget is True; give a number of bytes",
         ("residual_budget", -1): "fad.residual_budget is -1; give a number of bytes",
+        ("slowdown", 0.9): f"fad.slowdown is 0.9; {FACTOR}",
+        ("slowdown", "1.1"): f"fad.slowdown is '1.1'; {FACTOR}",
+        ("slowdown", True): f"fad.slowdown is True; {FACTOR}",
+        ("slowdown", math.inf): f"fad.slowdown is inf; {FACTOR}",
         ("policy", "best"): "fad.policy is 'best'; ",
         ("recompute", "some"): "fad.recompute is 'some'; ",
     }
+
+    def test_alternatives(self):
+        for options, message in (
+            ({"budget": 0.5, "slowdown": 1.0}, "fad.budget and fad.slowdown are alternatives; "),
+            (
+                {"slowdown": 1.0, "residual_budget": 9},
+                "fad.slowdown and fad.residual_budget are alternatives; give one of them",
+            ),
+            ({"budget": 9, "residual_budget": 9}, "fad.budget and fad.residual_budget are "),
+            (
+                {"policy": "fad", "slowdown": 1.0},
+                "fad.slowdown is an option of the policy 'auto', which is not chosen",
+            ),
+        ):
+            with self.subTest(options), self.assertRaises(ValueError) as caught:
+                backend(None, [], options={f"fad.{name}": each for name, each in options.items()})
+            self.assertIn(message, str(caught.exception))
 
     def test_messages(self):
         for (name, value), message in self.MESSAGES.items():
