@@ -37,12 +37,27 @@ DENIED = re.compile(
     re.IGNORECASE,
 )
 # Comments and docstrings that begin with a clause in place of a noun, and nouns of a clause.
-BEGINNING = re.compile(r'(?:^|\s)(?://+|#+|/\*+)[ \t]*What\b|"""\s*What\b', re.MULTILINE)
+BEGINNING = re.compile(
+    r'(?:^|\s)(?://+|#+|/\*+)(?:===- \S+ -)?[ \t]*What\b|"""\s*What\b', re.MULTILINE
+)
 # Breaks of lines, behind which a comment begins anew.
 JOINED = re.compile(r"\n[ \t]*(?:///?|#)?[ \t]*|\s+")
 CLAUSE = re.compile(r"\bof what\b", re.IGNORECASE)
+SCRIPTS = [
+    "*.c",
+    "*.cmake",
+    "*CMakeLists.txt",
+    "*.sh",
+    "*.def",
+    "*.map",
+    "*.bash",
+    "*.txt",
+    "*/_fad",
+]
 # Its folders hold other texts.
 DOCS = pathlib.Path("docs")
+# Of the pages there; each should say what its reader needs.
+WORDS = 30_000
 OWN_PATH = pathlib.Path("utils/check-pages.py")
 # Files that show such comments to the test of this script.
 SAMPLES = pathlib.Path("test/Utils/Inputs/pages")
@@ -158,6 +173,13 @@ def check_tests(root, pages):
             yield f"{page}: has commands that no test runs"
 
 
+def check_length(root, pages):
+    """Yields the words that the pages of docs have above their limit, code and tables counted."""
+    words = sum(len((root / page).read_text().split()) for page in pages if page.parent == DOCS)
+    if words > WORDS:
+        yield f"docs: {words} words on its pages, {words - WORDS} too many"
+
+
 def main():
     root = pathlib.Path(sys.argv[1]).resolve()
     pages = find_files(root, "*.md")
@@ -166,13 +188,14 @@ def main():
     faults = [fault for page in pages for fault in check_links(root, page)]
     faults += [fault for file in [*pages, *sorted(sources)] for fault in check_spelling(root, file)]
     faults += [fault for file in [*pages, *sorted(sources)] for fault in check_phrases(root, file)]
-    scripts = set(find_files(root, "*.c", "*.cmake", "*CMakeLists.txt", "*.sh"))
+    scripts = set(find_files(root, *SCRIPTS))
     tests = set(find_files(root, "*.py", "*lit.cfg.py", others=["build"])) - {OWN_PATH}
     scripts |= {file for file in tests if SAMPLES not in file.parents}
     faults += [fault for file in sorted(sources | scripts) for fault in check_clauses(root, file)]
     faults += check_contents(root, pages)
     faults += check_site(root, pages)
     faults += check_tests(root, pages)
+    faults += check_length(root, pages)
     for fault in faults:
         print(fault)
     print(f"{len(pages)} pages, {len(faults)} faults")

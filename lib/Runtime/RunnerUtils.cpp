@@ -1,4 +1,4 @@
-//===- RunnerUtils.cpp - What compiled code calls of MLIR -----------------===//
+//===- RunnerUtils.cpp - Functions of MLIR for compiled code --------------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

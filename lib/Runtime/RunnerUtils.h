@@ -1,4 +1,4 @@
-//===- RunnerUtils.h - What compiled code calls of MLIR ---------*- C++ -*-===//
+//===- RunnerUtils.h - Functions of MLIR for compiled code ------*- C++ -*-===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- Diagnostics.cpp - What fad has to say, in Python -------------------===//
+//===- Diagnostics.cpp - Messages of fad in Python ------------------------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- Diagnostics.h - What fad has to say, in Python -----------*- C++ -*-===//
+//===- Diagnostics.h - Messages of fad in Python ----------------*- C++ -*-===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- FakeCompiler.cpp - What stands for the driver's compiler -----------===//
+//===- FakeCompiler.cpp - A substitute for the driver's compiler ----------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- FakeCompiler.h - What stands for the driver's compiler ---*- C++ -*-===//
+//===- FakeCompiler.h - A substitute for the driver's compiler --*- C++ -*-===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

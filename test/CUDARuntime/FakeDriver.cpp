@@ -1,4 +1,4 @@
-//===- FakeDriver.cpp - What stands for a CUDA driver in tests ------------===//
+//===- FakeDriver.cpp - A substitute for a CUDA driver in tests -----------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- FakeDriver.h - What stands for a CUDA driver in tests ----*- C++ -*-===//
+//===- FakeDriver.h - A substitute for a CUDA driver in tests ---*- C++ -*-===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

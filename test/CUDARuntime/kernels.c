@@ -1,4 +1,4 @@
-//===- kernels.c - What kernels do in tests -------------------------------===//
+//===- kernels.c - Effects of kernels in tests ----------------------------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

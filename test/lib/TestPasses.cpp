@@ -1,4 +1,4 @@
-//===- TestPasses.cpp - What fad-opt registers for the tests --------------===//
+//===- TestPasses.cpp - Passes of tests that fad-opt registers ------------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- TestPasses.h - What fad-opt registers for the tests ------*- C++ -*-===//
+//===- TestPasses.h - Passes of tests that fad-opt registers ----*- C++ -*-===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- InitTool.cpp - What all tools begin with ---------------------------===//
+//===- InitTool.cpp - The beginning of all tools --------------------------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

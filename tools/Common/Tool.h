@@ -1,4 +1,4 @@
-//===- Tool.h - What the tools have in common -------------------*- C++ -*-===//
+//===- Tool.h - Common parts of the tools -----------------------*- C++ -*-===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- Report.cpp - What fad-runner prints and writes ---------------------===//
+//===- Report.cpp - Reports that fad-runner prints and writes -------------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- Report.h - What fad-runner prints and writes -------------*- C++ -*-===//
+//===- Report.h - Reports that fad-runner prints and writes -----*- C++ -*-===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

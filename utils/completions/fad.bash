@@ -42,7 +42,7 @@ _fad_complete() {
     -*)
       mapfile -t words < <(_fad_list_options "$program" "${word%%=*}")
       mapfile -t COMPREPLY < <(compgen -W "${words[*]}" -- "$word")
-      # What follows the next "=" comes once that stands.
+      # Text behind the next "=" comes once that stands.
       mapfile -t COMPREPLY < <(printf '%s\n' "${COMPREPLY[@]#"$prefix"}" |
         sed '/^$/d; s/=.*/=/' | sort -u)
       # Only what stands behind the last "=" is replaced, where bash divides there.

@@ -1,4 +1,4 @@
-//===- Activation.td - What an activation consists of ------*- tablegen -*-===//
+//===- Activation.td - The parts of an activation ----------*- tablegen -*-===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

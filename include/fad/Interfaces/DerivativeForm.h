@@ -1,4 +1,4 @@
-//===- DerivativeForm.h - What derivatives are computed from ----*- C++ -*-===//
+//===- DerivativeForm.h - Operands of derivatives ---------------*- C++ -*-===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- MemoryReport.h - What backward needs, and why ------------*- C++ -*-===//
+//===- MemoryReport.h - Values that backward needs, and why -----*- C++ -*-===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

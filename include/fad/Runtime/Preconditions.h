@@ -1,4 +1,4 @@
-//===- Preconditions.h - What a function asks of its arguments --*- C++ -*-===//
+//===- Preconditions.h - Conditions on arguments of functions ---*- C++ -*-===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- PreconditionsTest.cpp - What checks of arguments compute -----------===//
+//===- PreconditionsTest.cpp - Tests of checks of arguments ---------------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- TestResiduals.cpp - What selections of residuals cost --------------===//
+//===- TestResiduals.cpp - Costs of selections of residuals ---------------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- Tape.h - What a tape saves -------------------------------*- C++ -*-===//
+//===- Tape.h - Values that a tape saves ------------------------*- C++ -*-===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

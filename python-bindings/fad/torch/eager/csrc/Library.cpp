@@ -1,4 +1,4 @@
-//===- Library.cpp - What PyTorch and Python see --------------------------===//
+//===- Library.cpp - The entries for PyTorch and Python -------------------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

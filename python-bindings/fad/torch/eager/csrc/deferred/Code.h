@@ -1,4 +1,4 @@
-//===- Code.h - What fad compiles -------------------------------*- C++ -*-===//
+//===- Code.h - Code that fad compiles --------------------------*- C++ -*-===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- End.cpp - What the deferred engine computes and leaves -------------===//
+//===- End.cpp - The end of a deferred sequence ---------------------------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- End.cpp - What the interactive engine leaves of a sequence ---------===//
+//===- End.cpp - The end of an interactive sequence -----------------------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- Observer.cpp - What Python is told of sequences --------------------===//
+//===- Observer.cpp - Reports of sequences to Python ----------------------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

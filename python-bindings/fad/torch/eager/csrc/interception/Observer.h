@@ -1,4 +1,4 @@
-//===- Observer.h - What Python is told of sequences ----------*- C++ -*-===//
+//===- Observer.h - Reports of sequences to Python --------------*- C++ -*-===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

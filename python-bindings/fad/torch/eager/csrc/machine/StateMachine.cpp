@@ -1,4 +1,4 @@
-//===- StateMachine.cpp - What an operator does to a sequence -------------===//
+//===- StateMachine.cpp - The effect of an operator on a sequence ---------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

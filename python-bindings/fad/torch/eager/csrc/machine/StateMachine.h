@@ -1,4 +1,4 @@
-//===- StateMachine.h - What an operator does to a sequence -----*- C++ -*-===//
+//===- StateMachine.h - The effect of an operator on a sequence -*- C++ -*-===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- Trace.cpp - What was saved and released, operator by operator ------===//
+//===- Trace.cpp - Tensors saved and released, by operator ----------------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- Trace.h - What was saved and released, operator by operator -*- C++
+//===- Trace.h - Tensors saved and released, by operator ------------------===//
 //-*-===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.

@@ -1,4 +1,4 @@
-//===- Holdings.cpp - What sequences hold for backward --------------------===//
+//===- Holdings.cpp - Tensors that sequences hold for backward ------------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- Holdings.h - What sequences hold for backward ------------*- C++ -*-===//
+//===- Holdings.h - Tensors that sequences hold for backward ----*- C++ -*-===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- Value.cpp - What a fad tensor has for its derivative ---------------===//
+//===- Value.cpp - The derivative of a fad tensor -------------------------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- Value.h - What a fad tensor has for its derivative ----- -*- C++ -*-===//
+//===- Value.h - The derivative of a fad tensor -----------------*- C++ -*-===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
