@@ -261,7 +261,7 @@ READ = {
 }
 
 
-def read_often(function, is_summed, nested, differentiate):
+def read_often(function, is_summed, mode, differentiate):
     """The gradients of a value that three products read, each in the narrow type, as those for
     queries, keys and values; where it `is_summed`, another operator does, too."""
     x = torch.linspace(-2, 2, 64 * 128).view(64, 128).requires_grad_()
@@ -273,17 +273,23 @@ def read_often(function, is_summed, nested, differentiate):
         total = products[0].float() + products[1].float() * products[2].float()
         return total.flip(0) + value.flip(1) if is_summed else total.flip(0)
 
-    with nest(("auto", "interactive") if nested else None):
+    with nest(mode):
         y = forward()
     cotangent = torch.linspace(-1, 1, y.numel()).view_as(y)
     return differentiate(y, [x, *weights], cotangent)
 
 
 def has_gradients_of_readers(function, is_summed, differentiate):
-    found, expected = (
-        read_often(function, is_summed, nested, differentiate) for nested in (True, False)
-    )
-    return all(map(torch.equal, found, expected))
+    """In the deferred engine, first without kernels, and then with those that there are."""
+    expected = read_often(function, is_summed, None, differentiate)
+    found = read_often(function, is_summed, ("auto", "interactive"), differentiate)
+    assert all(map(torch.equal, found, expected))
+    for _ in range(3):
+        found = read_often(function, is_summed, ("auto", "deferred"), differentiate)
+        _kernels.wait()
+        for one, other in zip(found, expected, strict=True):
+            error = (one.double() - other.double()).abs().max() / other.double().abs().max()
+            assert error < 4 * torch.finfo(torch.bfloat16).eps, error
 
 
 def runs_again_once(function, is_summed, operator):
@@ -295,7 +301,8 @@ def runs_again_once(function, is_summed, operator):
         names = [event.name for event in events.events()]
         return [names.count(f"aten::{operator}"), names.count(f"aten::{operator}_backward")]
 
-    again, backward = read_often(function, is_summed, True, differentiate)
+    mode = "auto", "interactive"
+    again, backward = read_often(function, is_summed, mode, differentiate)
     assert again == 1 and backward <= 1, (again, backward)
 
 

@@ -82,6 +82,7 @@ at::Tensor defer(Call &call) {
       at::detail::make_tensor<LazyTensor>(step, like, call.use.type);
   auto &lazy = static_cast<LazyTensor &>(*result.unsafeGetTensorImpl());
   auto node = makeNode<SequenceNode>();
+  node->number = step->number;
   describeHeld(call, node->held);
   node->held.isOneOperator = isOneOperator;
   if (node->held.form != Derivative::Number) {

@@ -269,6 +269,8 @@ void finishDeferred(const at::Tensor &tensor, Value &value, bool readerSaves) {
       choice.kept = Kept::Levels;
   }
   value.isRead = true;
+  if (value.sequence && choice.kept == Kept::Sources)
+    value.sequence->countEnd();
   lazy.leave();
   end(tensor, value, ending, choice);
 }

@@ -218,7 +218,7 @@ at::Tensor SequenceNode::shareValue(const StepPtr &steps) {
 
 std::unique_ptr<Replay> SequenceNode::replay(const StepPtr &end) {
   std::vector<Cut> cuts;
-  for (size_t i = sources.size(); i < num_outputs() && !end->kernels; ++i) {
+  for (size_t i = sources.size(); i < num_outputs(); ++i) {
     const Edge &edge = next_edge(i);
     auto *other = castTo<SequenceNode>(edge.function.get());
     if (!other || !other->isShared() || !runsLater(other))

@@ -152,21 +152,19 @@ void checkVersion(const Step::Constant &constant) {
       "backward does not read it.");
 }
 
-std::vector<Step *> order(const StepPtr &end, Values *computed) {
+std::vector<Step *> order(const StepPtr &end, Values *known,
+                          bool addsComputed) {
   std::vector<Step *> all, open = {end.get()};
   std::unordered_set<Step *> seen = {end.get()};
   while (!open.empty()) {
     Step *step = open.back();
     open.pop_back();
     all.push_back(step);
-    if (computed && computed->count(step))
+    if (known && addsComputed && step->op)
+      if (at::Tensor value = step->findComputed(); value.defined())
+        known->emplace(step, std::move(value));
+    if (known && known->count(step))
       continue;
-    at::Tensor value =
-        computed && step->op ? step->findComputed() : at::Tensor();
-    if (value.defined()) {
-      computed->emplace(step, std::move(value));
-      continue;
-    }
     for (auto &[position, operand] : step->operands)
       if (seen.insert(operand.get()).second)
         open.push_back(operand.get());
@@ -283,8 +281,7 @@ static at::Tensor run(const StepPtr &end, Lead lead, Visit visit,
   c10::impl::ExcludeDispatchKeyGuard outsideTransforms(
       c10::DispatchKeySet({c10::DispatchKey::FuncTorchDynamicLayerFrontMode,
                            c10::DispatchKey::FuncTorchDynamicLayerBackMode}));
-  std::vector<Step *> steps =
-      order(end, usesComputed || !values.empty() ? &values : nullptr);
+  std::vector<Step *> steps = order(end, &values, usesComputed);
   auto readers = countReaders(steps);
   for (Step *step : steps) {
     if (values.count(step))

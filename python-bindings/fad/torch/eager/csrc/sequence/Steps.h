@@ -131,9 +131,11 @@ at::Tensor compute(const StepPtr &end);
 
 /// Values of steps.
 using Values = std::unordered_map<Step *, at::Tensor>;
-/// The steps that lead to `end`, in the order in which they were executed. With
-/// `computed`, those end at values that tensors have.
-std::vector<Step *> order(const StepPtr &end, Values *computed = nullptr);
+/// The steps that lead to `end`, in the order in which they were executed. They
+/// begin at `known` values, to which those are added, unless told otherwise,
+/// that tensors have.
+std::vector<Step *> order(const StepPtr &end, Values *known = nullptr,
+                          bool addsComputed = true);
 /// The step of that number among those that lead to `end`, or null.
 StepPtr findStep(const StepPtr &end, uint64_t number);
 
