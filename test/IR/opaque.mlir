@@ -21,6 +21,11 @@ func.func @fuses() attributes {fad.fuses = #fad.fusion<>} {
   return
 }
 
+// CHECK-LABEL: func @proposals() attributes {fad.proposals = {{\[\["x", "y"\], \[\]\]}}}
+func.func @proposals() attributes {fad.proposals = [["x", "y"], []]} {
+  return
+}
+
 // CHECK-LABEL: func @limits() attributes {fad.fuses = #fad.fusion<reads = 12, operations = 100, shared_reads = 4, shared_operations = 50, once = ["math.exp"]>}
 func.func @limits() attributes {fad.fuses = #fad.fusion<once = ["math.exp"], shared_operations = 50, shared_reads = 4, operations = 100, reads = 12>} {
   return

@@ -45,6 +45,7 @@ def Fad_Dialect : Dialect {
     | `fad.nodes` | an operation or an argument | the names of its results, or of it, in the graph of another framework |
     | `fad.fuses` | a function | `#fad.fusion<...>`: the framework that executes it fuses elementwise operations with their readers |
     | `fad.fuses` | an operation | the framework fuses that operation, too |
+    | `fad.proposals` | a function | selections of residuals by that framework, each a list of names of nodes |
     | `fad.overwrites` | an operation | there, its result may take the memory of an operand that nothing reads later |
     | `fad.scratch` | an operation | the bytes that its kernel takes for itself while it runs |
     | `fad.kernel` | `fad.elementwise` | the GPU kernel that computes it |
