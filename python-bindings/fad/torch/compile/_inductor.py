@@ -60,6 +60,7 @@ for _owner, _name in (
     (CppScheduling, "ready_to_flush"),
     (InductorChoices, "can_fuse_horizontal"),
     (InductorChoices, "can_fuse_vertical"),
+    (Scheduler, "get_backend"),
 ):
     getattr(_owner, _name)
 
@@ -118,18 +119,25 @@ class _SaveMemory(CustomSchedulerPass):
     first operand that it can."""
 
     def __call__(self, nodes: list[BaseSchedulerNode]) -> list[BaseSchedulerNode]:
-        for kernel in nodes:
-            own = kernel.get_buffer_names()
-            scheduler, device = kernel.scheduler, kernel.get_device()
-            if device is not None and device.type == "cpu":
-                # Other backends for CPUs have a function for each kernel.
-                if type(scheduler.get_backend(device)) is CppScheduling:
-                    scheduler.backends[device] = _Separate(scheduler)
-            for node in kernel.get_nodes():
-                reads = sorted(node.read_writes.reads, key=lambda read: read.name in own)
-                # The same set in another order, which belongs to the scheduler of this graph.
-                node.read_writes.reads = OrderedSet(reads)
+        try:
+            for kernel in nodes:
+                self._change(kernel)
+        except Exception as error:
+            # Those that are changed by then are as right as the others.
+            warn_of_inductor(error)
         return nodes
+
+    def _change(self, kernel: BaseSchedulerNode) -> None:
+        own = kernel.get_buffer_names()
+        scheduler, device = kernel.scheduler, kernel.get_device()
+        if device is not None and device.type == "cpu":
+            # Other backends for CPUs have a function for each kernel.
+            if type(scheduler.get_backend(device)) is CppScheduling:
+                scheduler.backends[device] = _Separate(scheduler)
+        for node in kernel.get_nodes():
+            reads = sorted(node.read_writes.reads, key=lambda read: read.name in own)
+            # The same set in another order, which belongs to the scheduler of this graph.
+            node.read_writes.reads = OrderedSet(reads)
 
     def uuid(self) -> bytes:
         return get_hash_for_files((__file__,))

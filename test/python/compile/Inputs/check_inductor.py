@@ -82,6 +82,25 @@ def changed():
         print(*train(**BUDGET), *(train(**BUDGET) if EVERY else ()), sep="\n")
 
 
+def fused():
+    """A release in which kernels have other attributes, once they are fused: before fad has changed
+    any, and after it has changed some."""
+    reorder = _inductor.OrderedSet
+    for last in 0, 1:
+        changed = []
+
+        def reorder_some(reads):
+            if len(changed) == last:
+                raise AttributeError(f"no attribute 'reads{last}'")
+            changed.append(reads)
+            return reorder(reads)
+
+        with mock.patch.object(_inductor, "OrderedSet", reorder_some):
+            print("without a budget:", *train())
+            print(*train(**BUDGET), *(train(**BUDGET) if EVERY else ()), sep="\n")
+            print(len(changed))
+
+
 def pickled():
     copy = pickle.loads(pickle.dumps(_inductor.Choices()))
     print(type(copy).__name__, len(copy._last))
@@ -135,7 +154,7 @@ def main():
         torch._functorch.config.patch(enable_autograd_cache=False),
     ):
         with torch._inductor.config.patch(fx_graph_cache=False, compile_threads=1):
-            for case in missing, renamed, changed, pickled, failed:
+            for case in missing, renamed, changed, fused, pickled, failed:
                 print(f"{case.__name__}:")
                 case()
             for mode in "SERIALIZE", "SUBPROCESS":
