@@ -115,6 +115,26 @@ def has_kernels(chain, dtype, policy):
     return has_gradients(chain, dtype, mode, True)
 
 
+# Results in float64 of tensors of float32, also within.
+NUMBER = torch.tensor(0.1, dtype=torch.double)
+WIDENED = {
+    "sums without dimensions": lambda x: (x[0, 0] + 1 + NUMBER) * 2,
+    "float64 inside": lambda x: (torch.tanh(x.double()) - x.double()).float() * 3,
+    "a number": lambda x: torch.tanh(x) + NUMBER,
+}
+
+
+def has_values(chain):
+    """The deferred engine's, before and after there are kernels."""
+    x = torch.linspace(-1, 1, 64).view(8, 8).requires_grad_()
+    expected = chain(x)
+    for _ in range(3):
+        with nest(("auto", "deferred")):
+            found = chain(x).clone()
+        _kernels.wait()
+        torch.testing.assert_close(found, expected, rtol=1e-6, atol=1e-7)
+
+
 def count_kept(function, *inputs, mode=None):
     def run(*inputs):
         with nest(mode):
@@ -402,6 +422,8 @@ def main():
                 lambda: has_gradients_of_readers(function, is_summed, differentiate),
             )
         check(f"{what}: operators", lambda: runs_again_once(function, is_summed, operator))
+    for name, chain in WIDENED.items():
+        check(f"{name}: widened", lambda: has_values(chain))
     check("released in backward", releases_as_it_goes)
     check("written weights", refuses_written_weights)
     check.finish()

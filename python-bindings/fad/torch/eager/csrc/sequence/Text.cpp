@@ -51,8 +51,8 @@ void Builder::addSource(Step &step, const Step::Constant &value, Source place) {
   types[&step] = type = value.tensor.scalar_type();
 }
 
-/// The type of an operator's result: that of a cast, or the widest of tensors
-/// with dimensions.
+/// The type of an operator's result: that of a cast, or the widest of tensors,
+/// of which those without dimensions count where all are.
 c10::ScalarType Builder::findType(const Step &step, const Operator &op) {
   if (op.form == Form::Cast)
     return step.arguments[1].toScalarType();
@@ -60,7 +60,7 @@ c10::ScalarType Builder::findType(const Step &step, const Operator &op) {
   for (auto &[position, operand] : step.operands)
     found = c10::promoteTypes(found, types.at(operand.get()));
   for (const Step::Constant &constant : step.constants)
-    if (constant.tensor.dim())
+    if (constant.tensor.dim() || !sources[0].tensor.dim())
       found = c10::promoteTypes(found, constant.tensor.scalar_type());
   return found;
 }
@@ -144,6 +144,9 @@ bool Builder::add(Step &step) {
     return false;
   const Operator &op = *found;
   types[&step] = type = findType(step, op);
+  for (auto &[position, operand] : step.operands)
+    hasKernel &=
+        (types.at(operand.get()) == at::kDouble) == (type == at::kDouble);
   operators.push_back({op.name, {}});
   size_t count = op.form == Form::Cast ? 1 : step.arguments.size();
   for (size_t i = 0; i < count; ++i)
