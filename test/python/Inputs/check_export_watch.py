@@ -1,5 +1,7 @@
 """Classes of PyTorch that an export changes: in its own thread, and until it ends or fails."""
 
+import linecache
+import sys
 import threading
 
 import torch
@@ -79,3 +81,104 @@ finally:
     TorchFunctionMode.__enter__ = enter
 assert describe() == before
 assert use_all() == ([2, 2], True)
+
+
+def watch_is_whole():
+    """Whether an export sees what it has to, and leaves all as it was."""
+    found = describe()
+    with GradientWatch():
+        try:
+            Double.apply(torch.ones(2))
+            return False
+        except NotExported:
+            pass
+        with torch.inference_mode():
+            if torch.is_inference_mode_enabled():
+                return False
+    return describe() == found
+
+
+# Another library has set the function before: it stays, and there is no export.
+BASE.apply = classmethod(lambda cls, x: "other")
+try:
+    with GradientWatch():
+        raise AssertionError("entered")
+except NotExported as error:
+    assert "another library of this process has replaced the apply" in str(error), error
+assert Double.apply(torch.ones(2)) == "other" and describe()[1:] == before[1:]
+del BASE.apply
+assert watch_is_whole() and describe() == before
+
+# Another library's function of inference_mode, from before, is called outside of the export alone.
+calls = []
+
+
+def count(function, name):
+    def counted(*arguments):
+        calls.append(name)
+        return function(*arguments)
+
+    return counted
+
+
+INFERENCE.__enter__ = count(before[1], "before")
+assert watch_is_whole() and calls == []
+assert use_all() == ([2, 2], True) and calls == ["before"]
+INFERENCE.__enter__ = before[1]
+
+# Others set functions meanwhile, in front of the export's: these stay, and call PyTorch's.
+with GradientWatch():
+    own = vars(BASE)["apply"]
+    BASE.apply = classmethod(lambda cls, *arguments: own.__func__(cls, *arguments))
+    INFERENCE.__enter__ = count(INFERENCE.__enter__, "enter")
+    INFERENCE.__exit__ = count(INFERENCE.__exit__, "exit")
+    meanwhile = describe()
+assert describe() == meanwhile
+calls.clear()
+assert use_all() == ([2, 2], True) and calls == ["enter", "exit"]
+del BASE.apply
+assert watch_is_whole() and describe()[1:] == meanwhile[1:]
+calls.clear()
+assert use_all() == ([2, 2], True) and calls == ["enter", "exit"]
+INFERENCE.__enter__, INFERENCE.__exit__ = before[1:]
+
+# An interrupt at each line of the export's beginning.
+WATCH = GradientWatch.__enter__.__code__.co_filename
+
+
+def enter_until(line):
+    """Whether the beginning has more than `line` lines, at the last of which it is interrupted."""
+    seen = 0
+
+    def trace(frame, event, argument):
+        nonlocal seen
+        if frame.f_code.co_filename != WATCH or frame.f_code.co_name not in BEGINNING:
+            return None
+        # Python leaves a block of `with` before it looks for an interrupt.
+        line_text = linecache.getline(WATCH, frame.f_lineno).lstrip()
+        if event == "line" and not line_text.startswith("with "):
+            seen += 1
+            if seen > line:
+                sys.settrace(None)
+                raise KeyboardInterrupt
+        return trace
+
+    watch = GradientWatch()
+    sys.settrace(trace)
+    try:
+        watch.__enter__()
+        sys.settrace(None)
+        watch.__exit__(None, None, None)
+        return False
+    except KeyboardInterrupt:
+        return True
+    finally:
+        sys.settrace(None)
+
+
+BEGINNING = ("__enter__", "watch", "_replace", "_set")
+lines = 0
+while enter_until(lines):
+    assert describe() == before, lines
+    lines += 1
+assert lines > 10 and watch_is_whole() and use_all() == ([2, 2], True)

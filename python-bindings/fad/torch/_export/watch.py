@@ -1,6 +1,9 @@
 """Effects of a model in Python that the program exported from it would not have."""
 
+import functools
 import threading
+from collections.abc import Callable
+from typing import Any
 
 import torch.nn.functional as functional
 from torch.overrides import TorchFunctionMode
@@ -69,52 +72,81 @@ class GradientWatch(CaptureWatch):
         return super().__torch_function__(function, types, args, kwargs)
 
     def __enter__(self):
-        _classes.watch()
         try:
+            _classes.watch(self)
             return super().__enter__()
         except BaseException:
-            _classes.unwatch()
+            _classes.unwatch(self)
             raise
 
     def __exit__(self, *error):
         try:
             return super().__exit__(*error)
         finally:
-            _classes.unwatch()
+            _classes.unwatch(self)
 
 
 class _Classes:
     """Calls of `autograd.Function.apply` and `torch.inference_mode`, which no mode of PyTorch's
     sees: a torch function mode that did would replace this. The classes have other functions
     while any thread watches, also those that a model has kept; other threads' calls go on to
-    PyTorch's."""
+    those before. What another library sets meanwhile stays."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._watchers = 0
+        self._watchers: set[GradientWatch] = set()
         self._thread = threading.local()
-        self.enter, self.exit = _Inference.__enter__, _Inference.__exit__
+        # The classes, names and functions that are replaced, and what is there instead.
+        self._replaced: list[tuple[type, str, Any, Any]] = []
+
+    def _find_own(self) -> set[GradientWatch]:
+        """The watchers of this thread."""
+        return vars(self._thread).setdefault("watchers", set())
 
     def is_watched(self) -> bool:
         """Whether this thread watches."""
-        return getattr(self._thread, "depth", 0) > 0
+        return bool(self._find_own())
 
-    def watch(self) -> None:
+    def watch(self, watcher: GradientWatch) -> None:
+        """Watches for `watcher`. `unwatch` follows, after an error or an interrupt as well."""
         with self._lock:
-            if not self._watchers:
-                self.enter, self.exit = _Inference.__enter__, _Inference.__exit__
-                SingleLevelFunction.apply = classmethod(_apply)
-                _Inference.__enter__, _Inference.__exit__ = _enter, _exit
-            self._watchers += 1
-        self._thread.depth = getattr(self._thread, "depth", 0) + 1
+            is_first = not self._watchers
+            self._watchers.add(watcher)
+            self._find_own().add(watcher)
+            if is_first:
+                self._replace()
 
-    def unwatch(self) -> None:
-        self._thread.depth -= 1
+    def unwatch(self, watcher: GradientWatch) -> None:
         with self._lock:
-            self._watchers -= 1
+            self._find_own().discard(watcher)
+            self._watchers.discard(watcher)
             if not self._watchers:
-                del SingleLevelFunction.apply
-                _Inference.__enter__, _Inference.__exit__ = self.enter, self.exit
+                self._restore()
+
+    def _replace(self) -> None:
+        if "apply" in vars(SingleLevelFunction):
+            raise NotExported(
+                "another library of this process has replaced the apply of all "
+                "torch.autograd.Function, which an export has to see; export in another process"
+            )
+        enter, exit = _Inference.__enter__, _Inference.__exit__
+        self._set(SingleLevelFunction, "apply", None, classmethod(_apply))
+        self._set(_Inference, "__enter__", enter, _make_enter(enter))
+        self._set(_Inference, "__exit__", exit, _make_exit(exit))
+
+    def _set(self, owner: type, name: str, before: Any, function: Any) -> None:
+        self._replaced.append((owner, name, before, function))
+        setattr(owner, name, function)
+
+    def _restore(self) -> None:
+        while self._replaced:
+            owner, name, before, function = self._replaced[-1]
+            if vars(owner).get(name) is function:
+                if before:
+                    setattr(owner, name, before)
+                else:
+                    delattr(owner, name)
+            self._replaced.pop()
 
 
 _classes = _Classes()
@@ -129,19 +161,28 @@ def _apply(cls, *args, **kwargs):
     return super(SingleLevelFunction, cls).apply(*args, **kwargs)
 
 
-def _enter(self) -> None:
-    """Enters `torch.inference_mode` as a mode that is traced."""
-    if not _classes.is_watched():
-        return _classes.enter(self)
-    self._fad_mode = torch.set_grad_enabled(not self.mode)
-    self._fad_mode.__enter__()
+def _make_enter(enter: Callable[..., None]) -> Callable[..., None]:
+    """Enters `torch.inference_mode` as a mode that is traced, or as `enter` does."""
+
+    @functools.wraps(enter)
+    def enter_traced(self) -> None:
+        if not _classes.is_watched():
+            return enter(self)
+        self._fad_mode = torch.set_grad_enabled(not self.mode)
+        self._fad_mode.__enter__()
+
+    return enter_traced
 
 
-def _exit(self, *error) -> None:
-    mode = vars(self).pop("_fad_mode", None)
-    if mode is None:
-        return _classes.exit(self, *error)
-    mode.__exit__(*error)
+def _make_exit(exit: Callable[..., None]) -> Callable[..., None]:
+    @functools.wraps(exit)
+    def exit_traced(self, *error) -> None:
+        mode = vars(self).pop("_fad_mode", None)
+        if mode is None:
+            return exit(self, *error)
+        mode.__exit__(*error)
+
+    return exit_traced
 
 
 def check_hooks(model) -> None:
