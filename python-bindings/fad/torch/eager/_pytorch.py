@@ -21,9 +21,14 @@ _KEYS = "TESTING_ONLY_GenericWrapper", "TESTING_ONLY_GenericMode"
 
 def find_keys() -> list[torch._C.DispatchKey] | None:
     """Two dispatch keys above autograd: of tensors, and of a mode; None if another library
-    uses one of them. PyTorch has none for extensions that see operators before autograd does."""
+    uses one of them, for all operators or some. PyTorch has none for extensions that see
+    operators before autograd does."""
     keys = [torch._C._parse_dispatch_key(name) for name in _KEYS]
-    return None if any(map(torch._C._dispatch_has_backend_fallback, keys)) else keys
+    # The kernels of operators are asked for by the names of keys.
+    is_used = any(map(torch._C._dispatch_has_backend_fallback, keys)) or any(
+        map(torch._C._dispatch_get_registrations_for_dispatch_key, _KEYS)
+    )
+    return None if is_used else keys
 
 
 def pass_higher_order_operators(keys: list[torch._C.DispatchKey]) -> None:

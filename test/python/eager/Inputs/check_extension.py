@@ -165,6 +165,14 @@ def keys_of_others():
         with mock.patch.object(torch._C, "_dispatch_has_backend_fallback", lambda key: key == used):
             if _pytorch.find_keys() is not None:
                 return False
+    # One operator of another library.
+    for name in _pytorch._KEYS:
+        library = torch.library.Library("aten", "IMPL")
+        library.impl("sin", lambda x: x, name)
+        found = _pytorch.find_keys()
+        library._destroy()
+        if found is not None or _pytorch.find_keys() != keys:
+            return False
     return len(keys) == 2
 
 
