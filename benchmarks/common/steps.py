@@ -8,7 +8,7 @@ from typing import Callable
 import torch
 from torch import nn
 
-from fad.torch.compile import _measure
+from fad.torch.compile import _explain
 
 
 @dataclasses.dataclass
@@ -38,7 +38,7 @@ def measure_peak(model: Model, step: Callable) -> int:
     clear(model)
     gc.collect()
     seed()
-    return _measure.measure_peak(lambda: step(*model.inputs).backward())
+    return _explain.measure_peak(lambda: step(*model.inputs).backward())
 
 
 def get_gradients(model: Model, step: Callable) -> dict[str, torch.Tensor]:

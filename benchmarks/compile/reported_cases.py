@@ -14,7 +14,7 @@ from torch._functorch import partitioners
 from torch._functorch._activation_checkpointing import knapsack
 
 import reported_modules as modules
-from fad.torch.compile._measure import measure_times
+from fad.torch.compile._explain import measure_times
 from reported_measure import Fad, FadInRange, Run, Stock, find_error, run, run_eager
 
 MIB = 1 << 20

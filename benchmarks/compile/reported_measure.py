@@ -11,7 +11,7 @@ from torch._inductor.custom_graph_pass import CustomPartitionerFn
 
 from fad.torch.compile import Partitioner
 from fad.torch.compile._backend import compile_eager, compile_inductor
-from fad.torch.compile._measure import measure_peak
+from fad.torch.compile._explain import measure_peak
 from fad.torch.compile._peak import peak_bytes
 from compile_budgets import InRange
 from reported_modules import Case

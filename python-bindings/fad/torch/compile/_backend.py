@@ -9,7 +9,7 @@ import torch
 
 from ..._choices import check_choice, suggest
 from .._releases import name_decompositions
-from ._activations import decompose_gradients, find_decompositions
+from ._log import has_budgets, warn_of_budgets
 from ._partitioner import Partitioner
 from ._pytorch import (
     aot_autograd,
@@ -22,8 +22,8 @@ from ._pytorch import (
     tree_leaves,
     warn_of_inductor,
 )
+from ._scalars import decompose_gradients, find_decompositions
 from ._sizes import find_sizes, forget_sizes
-from ._warnings import has_budgets, warn_of_budgets
 
 
 _ENGINES = ("inductor", "eager")

@@ -2,20 +2,25 @@
 
 import contextlib
 import dataclasses
+import pathlib
+import statistics
+import time
 import warnings
 from collections import Counter
+from dataclasses import asdict, dataclass
 from typing import Any, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 import torch
 from torch import fx
 
+from ..._choices import suggest
+from ..._dict import AsJson
+from .._saved_memory.allocator import watch_allocator
 from .._saved_memory.arguments import check_own, take_keywords
 from .._saved_memory.modules import ModuleWatch
 from .._saved_memory.referred import find_modules, find_tensors, restored
 from ._backend import compile_eager, compile_inductor, read_options
-from ._comparison import EAGER, FAD, TORCH_COMPILE, ByColumn, Graph, Measurement, Partition
-from ._explanation import Explanation
-from ._measure import make_step, measure_peak, measure_times
+from ._log import warn_of_budgets, without_budgets
 from ._partitioner import FALLBACK, Partitioner, copy_graph
 from ._peak import count_storage_bytes
 from ._pytorch import (
@@ -26,15 +31,70 @@ from ._pytorch import (
     partition_by_pytorch,
     tree_leaves,
 )
-from ._saved_tensors import describe_partition
-from ._settings import read_settings
-from ._warnings import warn_of_budgets, without_budgets
+from ._report import (
+    EAGER,
+    FAD,
+    TORCH_COMPILE,
+    ByColumn,
+    Comparison,
+    Graph,
+    Measurement,
+    draw,
+    make_table,
+)
+from ._step_memory import Partition, describe_partition, draw_memory
 
 _NAME = "fad.torch.explain"
 # Its arguments beside those of the model.
 _OWN = ("kwargs", "options", "dynamic", "time", "compare")
 
+_CHOICES = "'aggressive', or 'budget=SHARE' with a number from 0 to 1, as in 'budget=0.5'"
+# How often each step runs for its time, after once for its compilation and its peak.
+_REPETITIONS = 9
+
 _Parts = tuple[fx.GraphModule, fx.GraphModule]
+
+
+@dataclass(frozen=True)
+class Explanation(Comparison, AsJson):
+    """Tensors that cross from forward to backward of a model, with their text and pictures.
+
+    `str(explanation)` is `explanation.table()`."""
+
+    def table(self) -> str:
+        """All of it as text."""
+        return make_table(self)
+
+    def __str__(self) -> str:
+        return self.table()
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as a dictionary."""
+        data: dict[str, Any] = asdict(self)
+        for graph in data["graphs"]:
+            for part in graph["partitions"].values():
+                for tensor in part["tensors"]:
+                    del tensor["storage"]
+        data["bytes"] = self.bytes
+        data["by_module"] = self.by_module
+        return data
+
+    def draw(self, path: str | pathlib.Path) -> None:
+        """Draws the bytes of each module to the file `path`.
+
+        A file `.dot` is in the language of Graphviz: what fad saves goes from the modules
+        of forward to those of backward. Any other is a picture of bars by matplotlib, in
+        the format that its name ends with."""
+        draw(self, pathlib.Path(path))
+
+    def draw_memory(self, path: str | pathlib.Path, graph: int = 0) -> None:
+        """Draws the bytes that are alive at each operation of `graphs[graph]` to the file
+        `path`, by matplotlib: by module for fad, and the sum for `torch.compile`."""
+        chosen = self.graphs[graph]
+        memories = {FAD: chosen.fad.memory}
+        if chosen.pytorch:
+            memories[TORCH_COMPILE] = chosen.pytorch.memory
+        draw_memory(memories, pathlib.Path(path))
 
 
 class _Recorder(Partitioner):
@@ -125,7 +185,7 @@ def explain(
     check_own(_NAME, "compare", compare, (list, tuple, str), "names such as ['aggressive']")
     check_own(_NAME, "time", time, (bool,), "True or False")
     kwargs = take_keywords(_NAME, call, inputs, kwargs, keywords, _OWN)
-    settings = {TORCH_COMPILE: {}, **read_settings(compare)}
+    settings = {TORCH_COMPILE: {}, **_read_settings(compare)}
     recorder, engine, others = read_options(dict(options or {}), None, _Recorder)
     recorder.settings = settings
     state = find_tensors((call, inputs, kwargs))
@@ -185,6 +245,32 @@ def _own_compilations() -> Iterator[None]:
         yield
     finally:
         torch.compiler.reset()
+
+
+# Settings of PyTorch's partitioner to compare with, by name
+
+
+def _read_settings(names: Iterable[str] | None) -> dict[str, Mapping[str, Any]]:
+    """The options of `torch._functorch.config` of each of `names`."""
+    if isinstance(names, str):
+        raise TypeError(f"compare is {names!r}; list it: [{names!r}]")
+    return {name: _read_setting(name) for name in names or ()}
+
+
+def _read_setting(name: Any) -> Mapping[str, Any]:
+    if name == "aggressive":
+        return {"aggressive_recomputation": True}
+    kind, equals, text = name.partition("=") if isinstance(name, str) else ("", "", "")
+    if kind != "budget" or not equals:
+        known = ("aggressive", "budget=")
+        raise ValueError(f"compare has {name!r}; choose {_CHOICES}{suggest(name, known)}")
+    try:
+        share = float(text)
+    except ValueError:
+        share = -1.0
+    if not 0 <= share <= 1:
+        raise ValueError(f"compare has {name!r}; choose {_CHOICES}")
+    return {"activation_memory_budget": share}
 
 
 # The model without torch.compile
@@ -266,7 +352,51 @@ def _compare(one: Partition, other: Partition) -> Partition:
     return dataclasses.replace(one, tensors=tuple(tensors))
 
 
-# Time
+# Time and memory of training steps
+
+
+def make_step(call: Callable[[], Any], trained: Sequence[torch.Tensor]) -> Callable[[], Any]:
+    """A step forward and backward, with ones for the gradients of all results of `call`.
+    The step leaves `.grad` of the `trained` tensors as they are."""
+
+    def step() -> Any:
+        results = [leaf for leaf in tree_leaves(call()) if _is_differentiable(leaf)]
+        ones = [torch.ones_like(result) for result in results]
+        return torch.autograd.grad(results, trained, ones, allow_unused=True)
+
+    return step
+
+
+def _is_differentiable(leaf: Any) -> bool:
+    return isinstance(leaf, torch.Tensor) and leaf.requires_grad
+
+
+def measure_peak(step: Callable[[], Any]) -> int:
+    """The most bytes that PyTorch's allocator gives during `step`, beyond those of
+    before."""
+    if torch.cuda.is_available():
+        most = watch_allocator(step, on_gpu=True)[1].peak
+        if most:
+            return most
+    return watch_allocator(step, on_gpu=False)[1].peak
+
+
+def measure_times(steps: Sequence[Callable[[], Any]]) -> list[float]:
+    """The medians of the seconds that each step takes, in turn with the others: those of
+    all threads of the processor, or with a GPU, those until it is done."""
+    clock = _read_gpu_clock if torch.cuda.is_available() else time.process_time
+    times: list[list[float]] = [[] for _ in steps]
+    for _ in range(_REPETITIONS):
+        for step, taken in zip(steps, times):
+            start = clock()
+            step()
+            taken.append(clock() - start)
+    return [statistics.median(taken) for taken in times]
+
+
+def _read_gpu_clock() -> float:
+    torch.cuda.synchronize()
+    return time.perf_counter()
 
 
 def _measure(

@@ -32,7 +32,6 @@ import torch
 from torch import fx
 
 from .._releases import copies_filters, name_decompositions
-from ._activations import find_decompositions
 from ._partitioner import WARNED
 from ._pytorch import (
     BaseSchedulerNode,
@@ -52,6 +51,7 @@ from ._pytorch import (
     warn_of_filters,
     warn_of_inductor,
 )
+from ._scalars import find_decompositions
 
 aten = torch.ops.aten
 

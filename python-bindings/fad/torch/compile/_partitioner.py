@@ -28,7 +28,7 @@ from ._graph import (
     write_last,
 )
 from ._import import import_joint, is_tangent
-from ._log import record
+from ._log import note_budget, record, warn, warn_of_budgets
 from ._peak import count_bytes, peak_bytes
 from ._pytorch import (
     CustomPartitionerFn,
@@ -40,7 +40,6 @@ from ._pytorch import (
     partition_by_pytorch,
 )
 from ._sizes import assume_sizes
-from ._warnings import note_budget, warn, warn_of_budgets
 
 # A budget that every selection keeps.
 ANY_PEAK = 2**62

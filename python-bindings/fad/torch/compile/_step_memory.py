@@ -1,4 +1,5 @@
-"""The memory of a training step over its operations, by module and line of the model."""
+"""The tensors that cross from forward to backward in one partition of a graph, and the memory of a
+training step over its operations, by module and line of the model."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ import pathlib
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import torch
 from torch import fx
@@ -15,7 +16,8 @@ from torch import fx
 from ..._bars import shorten
 from ..._layers import group_rows, label
 from ._graph import is_part
-from ._peak import Peak
+from ._peak import Peak, count_storage_bytes, get_tensors, peak_bytes
+from ._pytorch import identify_storage
 
 # How Dynamo's path of a module begins: the variable of the function that has the model.
 _VARIABLE = re.compile(r"[LG]\['[^']*'\]\.?")
@@ -77,6 +79,114 @@ class StepMemory:
                 changes[place] += changes[place - 1]
             del changes[self.operations]
         return counts
+
+
+@dataclass(frozen=True)
+class SavedTensor:
+    """A tensor that crosses from forward to backward.
+
+    `bytes` are those of its storage, 0 where an input, such as a parameter, or a tensor
+    before it in the list has the same storage. `name` and `operation` are those of its
+    node in forward; an input has no operation. `module` is the name of the innermost
+    module of the model that makes it, and `line` the line of the model; both are empty
+    where nothing is known. `reason` is why fad saves it. `readers` are the operations of
+    backward that read it, those of the modules `read_by_modules`. `is_common` is whether
+    the other partitioner saves the same storage."""
+
+    name: str
+    operation: str
+    shape: tuple[str, ...]
+    dtype: str
+    bytes: int
+    module: str
+    line: str
+    reason: str
+    is_input: bool
+    readers: tuple[str, ...]
+    read_by_modules: tuple[str, ...]
+    is_common: bool = False
+    # A key by which storages are compared; it means nothing outside.
+    storage: int = field(default=0, repr=False, compare=False)
+
+
+@dataclass(frozen=True)
+class Partition:
+    """A graph, split by one partitioner.
+
+    `bytes` cross from forward to backward, beyond inputs. `peak` is the most bytes that
+    a step has at once, beyond inputs, by a model in which each operation makes its
+    results and nothing else; it occurs at `peak_operation`, of `peak_module` if that is
+    known, in backward if `peak_in_backward`. `memory` has what is alive then, and over the
+    step."""
+
+    tensors: tuple[SavedTensor, ...]
+    bytes: int
+    peak: int
+    peak_operation: str
+    peak_module: str
+    peak_in_backward: bool
+    memory: StepMemory
+
+    @property
+    def by_module(self) -> dict[str, int]:
+        """The bytes of each module that makes what is saved."""
+        sums: Counter[str] = Counter()
+        for tensor in self.tensors:
+            if tensor.bytes:
+                sums[tensor.module] += tensor.bytes
+        return dict(sums)
+
+
+def describe_partition(
+    parts: tuple[fx.GraphModule, fx.GraphModule], modules: Collection[str] | None
+) -> Partition:
+    """Forward and backward of a graph, as one partitioner has split it, with the names of the
+    model's `modules`, or where these are not known, the paths by which Dynamo reaches them."""
+    forward, backward = parts
+    of_forward = {node.name: node for node in forward.graph.nodes}
+    inputs = {
+        identify_storage(value)
+        for node in forward.graph.nodes
+        if node.op in ("placeholder", "get_attr")
+        for value in get_tensors(node)
+    }
+    seen = set(inputs)
+    tensors = []
+    readers = {node.target: node for node in backward.graph.find_nodes(op="placeholder")}
+    for name, node in of_forward.items():
+        read, value = readers.get(name), node.meta.get("val")
+        if read is None or not isinstance(value, torch.Tensor):
+            continue
+        key = identify_storage(value)
+        tensors.append(
+            SavedTensor(
+                name=node.name,
+                operation=name_operation(node),
+                shape=tuple(map(str, value.shape)),
+                dtype=str(value.dtype).removeprefix("torch."),
+                bytes=0 if key in seen else count_storage_bytes(value),
+                module=find_module(node, modules),
+                line=find_line(node),
+                reason=node.meta.get("fad_reason", ""),
+                is_input=key in inputs,
+                readers=tuple(dict.fromkeys(map(name_operation, read.users))),
+                read_by_modules=tuple(
+                    dict.fromkeys(find_module(user, modules) for user in read.users)
+                ),
+                storage=key,
+            )
+        )
+        seen.add(key)
+    peak = peak_bytes(forward, backward)
+    return Partition(
+        tensors=tuple(tensors),
+        bytes=peak.saved,
+        peak=peak.bytes,
+        peak_operation=name_operation(peak.node) if peak.node else "",
+        peak_module=find_module(peak.node, modules) if peak.node else "",
+        peak_in_backward=peak.is_backward,
+        memory=find_memory(peak, modules),
+    )
 
 
 def find_memory(peak: Peak, modules: Collection[str] | None) -> StepMemory:

@@ -11,7 +11,7 @@ from torch._inductor.decomposition import select_decomp_table
 from torch.fx.experimental.proxy_tensor import make_fx
 
 import fad.torch
-from fad.torch.compile._activations import make_decompositions
+from fad.torch.compile._scalars import make_decompositions
 
 aten = torch.ops.aten
 INF, NAN = float("inf"), float("nan")

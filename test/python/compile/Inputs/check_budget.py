@@ -17,7 +17,7 @@ from torch import nn
 
 from fad.torch.compile import Partitioner
 from fad.torch.compile._backend import backend, compile_eager
-from fad.torch.compile._measure import measure_peak
+from fad.torch.compile._explain import measure_peak
 from fad.torch.compile._peak import peak_bytes
 
 

@@ -9,7 +9,7 @@ from torch import nn
 
 import fad.torch
 from fad.torch.compile import Partitioner
-from fad.torch.compile._measure import measure_peak
+from fad.torch.compile._explain import measure_peak
 
 
 def make_model():

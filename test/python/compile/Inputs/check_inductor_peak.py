@@ -19,7 +19,7 @@ from torch.utils.checkpoint import checkpoint
 
 import fad.torch
 from fad.torch._releases import copies_filters
-from fad.torch.compile._measure import measure_peak
+from fad.torch.compile._explain import measure_peak
 
 
 class Layer(nn.Module):

@@ -11,7 +11,7 @@ from torch.utils.checkpoint import checkpoint
 
 from fad.torch.compile import Partitioner
 from fad.torch.compile._backend import compile_eager
-from fad.torch.compile._measure import measure_peak
+from fad.torch.compile._explain import measure_peak
 from fad.torch.compile._peak import peak_bytes
 
 

@@ -181,7 +181,7 @@ class Budgets(unittest.TestCase):
         text = os.read(reading, 4096).decode()
         self.assertEqual(text.count("keeps 7 of 7 graphs within a peak of 1 bytes"), 1, text)
         with caught() as found:
-            fad.torch.compile._warnings.warn_of_budgets()
+            fad.torch.compile._log.warn_of_budgets()
         self.assertEqual(len(found), 1)
 
     def test_partitioner(self):
