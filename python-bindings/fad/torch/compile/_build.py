@@ -268,11 +268,10 @@ def _pack_parts(build: Build, codes: torch.fx.Node, bits: int, each: int) -> tor
 
 
 def find_masks(replaced: dict[fx.Node, fx.Node]) -> dict[fx.Node, fx.Node]:
-    """The masks of the graph that are made of random numbers and packed on a GPU, with
-    what stands for each of them behind its packed form. `replaced` has the new nodes by
-    those that they replace.
+    """Masks of random numbers that are packed on a GPU, with the node that replaces each behind
+    its packed form. `replaced` has the new nodes by those that they replace.
 
-    A mask is true where what stands for it is not zero."""
+    A mask is true where the node that replaces it is not zero."""
     masks = {}
     for old, new in replaced.items():
         mask = old.args[0] if old.target is prims.convert_element_type.default else old
