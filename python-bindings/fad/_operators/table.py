@@ -2,8 +2,8 @@
 
 All that reads or writes an operator looks it up here: functions of numpy and of PyTorch
 (`fad.elementwise`, `fad.torch.elementwise`), joint graphs of torch.compile, sequences of
-fad.torch.nest, whose extension is compiled with a table that header.py makes of this one,
-and tests. An activation is a row here, and a `.td` in include/fad/IR/Activations where
+fad.torch.nest, whose extension is compiled with a table that torch/eager/_header.py makes of
+this one, and tests. An activation is a row here, and a `.td` in include/fad/IR/Activations where
 fad has an operation for it.
 
 PyTorch itself knows which operators are `torch.Tag.core` or `torch.Tag.pointwise`, and has
@@ -44,6 +44,8 @@ class Operator(NamedTuple):
     #: "nothing", "input" or "result", and the overloads.
     saves: str = ""
     nested: str = "default"
+    #: How the extension computes them, where operators of the kind have no form in common.
+    form: str = ""
     #: The derivative by the result y, where it is a polynomial: "sigmoid", y (1 - y);
     #: "tanh", 1 - y^2; "exp", y.
     slope: str = ""
@@ -72,15 +74,15 @@ def _functions(names: str, **columns: str) -> list[Operator]:
 OPERATORS = (
     # Arithmetic
     Operator("add", "linear", "arith.addf", "arith.addi", formulas.add, "Tensor", 2, "add", "+",
-             saves="nothing", nested="Tensor Scalar", reference="x + y"),
+             saves="nothing", nested="Tensor Scalar", form="add", reference="x + y"),
     Operator("sub", "linear", "arith.subf", "arith.subi", formulas.subtract, "Tensor", 2,
-             "subtract", "-", saves="nothing", nested="Tensor Scalar", reference="x - y"),
+             "subtract", "-", saves="nothing", nested="Tensor Scalar", form="subtract", reference="x - y"),
     Operator("rsub", "linear", formula=formulas.subtract_from, aten="", operands=2,
-             saves="nothing", nested="Scalar", reference="y - x"),
+             saves="nothing", nested="Scalar", form="reverse", reference="y - x"),
     Operator("mul", "product", "arith.mulf", "arith.muli", None, "Tensor", 2, "multiply", "*",
-             saves="input", nested="Tensor Scalar", reference="x * y"),
+             saves="input", nested="Tensor Scalar", form="multiply", reference="x * y"),
     Operator("div", "quotient", "arith.divf", "", formulas.divide, "Tensor", 2, "divide", "/",
-             saves="input", nested="Tensor Scalar", reference="x / y"),
+             saves="input", nested="Tensor Scalar", form="divide", reference="x / y"),
     Operator("neg", "linear", "arith.negf", numpy="negative", sign="-", saves="nothing",
              reference="-x"),
     Operator("reciprocal", "smooth", formula=formulas.reciprocal, aten="", saves="result",

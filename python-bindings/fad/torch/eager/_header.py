@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from ..._operators.formulas import EXPONENTS
 from ..._operators.table import CONVERSIONS, OPERATORS, Operator
 
-_FORMS = {"add": "Add", "sub": "Subtract", "rsub": "Reverse", "mul": "Multiply", "div": "Divide"}
 _KINDS = {
     "linear": "Linear",
     "product": "Product",
@@ -31,7 +30,7 @@ def _list_overloads(row: Operator) -> Iterator[str]:
             kind, saves = "Linear", "Nothing"
         columns = (
             f'"{name}"',
-            _FORMS.get(row.name, _FORMS_OF_KINDS.get(row.kind, "Unary")),
+            row.form.capitalize() or _FORMS_OF_KINDS.get(row.kind, "Unary"),
             kind,
             saves,
             row.slope.capitalize() or "Unknown",
