@@ -252,7 +252,6 @@ def _load() -> ctypes.PyDLL:
 
 
 def _prepare(library: ctypes.PyDLL, path: pathlib.Path, keys: list[Any]) -> None:
-    pass_higher_order_operators(keys)
     # These may wait for a thread that waits for Python's lock, and so leave that.
     computing = ctypes.CDLL(str(path))
     for name in "fad_eager_compute_open", "fad_eager_compute_readers":
@@ -270,4 +269,6 @@ def _prepare(library: ctypes.PyDLL, path: pathlib.Path, keys: list[Any]) -> None
     from ._levels import register
 
     register()
+    # An error before leaves PyTorch's operators as they are.
+    pass_higher_order_operators(keys)
     watch(library)

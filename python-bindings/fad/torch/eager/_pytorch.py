@@ -43,7 +43,8 @@ def pass_higher_order_operators(keys: list[torch._C.DispatchKey]) -> None:
 
 def replace_exports(replace: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
     """Replaces the functions by which tensors give their memory away as DLPack, which
-    `Tensor.__dlpack__` calls by these names. The table of C functions goes, and libraries that
+    `Tensor.__dlpack__` calls by these names; `replace` makes one that calls the function that it
+    is given, which may be another library's. The table of C functions goes, and libraries that
     look for one call `__dlpack__`. A hook of PyTorch's before exports would replace this."""
     places: list[tuple[Any, str]] = [
         (torch._C, "_to_dlpack"),

@@ -2,6 +2,7 @@
 
 Usage: check_extension.py FOLDER"""
 
+import contextlib
 import ctypes
 import os
 import pathlib
@@ -14,7 +15,7 @@ from unittest import mock
 import torch
 from checks import Checks, raises
 
-from fad.torch.eager import _extension, _pytorch
+from fad.torch.eager import _extension, _garbage, _levels, _pytorch
 from fad.torch.eager._extension import ExtensionError, build, library_path
 
 folder = pathlib.Path(sys.argv[1])
@@ -139,23 +140,45 @@ def key_of_sources():
         return library_path() != before
 
 
-def half_loaded():
-    """After an error behind the library, whose kernels stay, the cause is named each time."""
-
-    def fail(keys):
-        raise ValueError("no operators")
-
+@contextlib.contextmanager
+def unprepared(**effects):
+    """A library that is not loaded yet, without code. Mocks of the functions that loading calls,
+    some with effects."""
+    mocks = {
+        name: mock.Mock(side_effect=effects.get(name)) for name in ("register", "pass", "watch")
+    }
     with (
         mock.patch.object(_extension, "build", lambda: folder / "eager.so"),
         mock.patch.object(_extension.ctypes, "PyDLL"),
-        mock.patch.object(_extension, "pass_higher_order_operators", fail),
+        mock.patch.object(_extension.ctypes, "CDLL"),
+        mock.patch.object(_levels, "register", mocks["register"]),
+        mock.patch.object(_extension, "pass_higher_order_operators", mocks["pass"]),
+        mock.patch.object(_garbage, "watch", mocks["watch"]),
+        mock.patch.object(_extension, "_library", None),
         mock.patch.object(_extension, "_failure", None),
     ):
+        yield mocks
+
+
+def half_loaded():
+    """After an error behind the library, whose kernels stay, the cause is named each time."""
+    with unprepared(register=ValueError("no operators")):
         try:
             _extension.load()
             return False
         except ValueError:
             return raises("ValueError: no operators); begin a new process", _extension.load)
+
+
+def error_before_changes():
+    """An error leaves PyTorch's operators and Python's collections as they are."""
+    called = []
+    for failing in "register", "pass":
+        with unprepared(**{failing: ValueError("no operators")}) as mocks:
+            if not raises("no operators", _extension.load):
+                return False
+            called.append([name for name in mocks if mocks[name].called])
+    return called == [["register"], ["register", "pass"]]
 
 
 def keys_of_others():
@@ -213,6 +236,7 @@ for part in (
     no_headers,
     key_of_sources,
     half_loaded,
+    error_before_changes,
     keys_of_others,
     exports_after_error,
     core_without_torch,
