@@ -4,12 +4,12 @@ installed release, or else built at first use and kept in a folder of the user."
 import contextlib
 import ctypes
 import hashlib
+import logging
 import os
 import pathlib
 import platform
 import re
 import subprocess
-import sys
 import tempfile
 import threading
 from dataclasses import dataclass
@@ -28,6 +28,8 @@ PREBUILT = pathlib.Path(__file__).parent / "prebuilt"
 _TABLE = "sequence/Operators.inc"
 #: NDEBUG as in PyTorch's own builds: the checks of its headers take time in each call.
 OPTIONS = "-O2 -g0 -DNDEBUG -std=c++20 -fPIC -fvisibility=hidden -shared -w".split()
+
+_log = logging.getLogger("fad.torch.eager")
 
 
 class ExtensionError(RuntimeError):
@@ -150,11 +152,11 @@ def _command(
 
 def _compile(pytorch: _PyTorch, target: pathlib.Path) -> None:
     compiler = _find_compiler()
-    print(
-        f"fad: building the extension of fad.torch.nest for PyTorch {pytorch.version} "
-        f"(once, about half a minute): {target}",
-        file=sys.stderr,
-        flush=True,
+    # At a level that is shown by default: the process waits.
+    _log.warning(
+        "building the extension of fad.torch.nest for PyTorch %s (once, about half a minute): %s",
+        pytorch.version,
+        target,
     )
     with tempfile.TemporaryDirectory(dir=target.parent) as folder:
         # One file takes the time of PyTorch's headers once.

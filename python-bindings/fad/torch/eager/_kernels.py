@@ -5,9 +5,9 @@ import contextlib
 import ctypes
 import functools
 import hashlib
+import logging
 import os
 import re
-import sys
 import threading
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -20,6 +20,8 @@ from .._requirements import torch
 from . import _device
 from ._bodies import SequenceBody
 from ._extension import cache_folder, library_path, load
+
+_log = logging.getLogger("fad.torch.eager")
 
 #: What the process has compiled, which is never freed: backward may call it.
 _compiled: list[Any] = []
@@ -149,11 +151,11 @@ def _work(library: Any) -> None:
         if problem and problem not in _said:
             _said.add(problem)
             operators = "; ".join(key.split("\n"))
-            print(
-                "fad: fad.torch.nest computes a sequence operator by operator, as fad has no "
-                f"kernel of {operators}: {problem}",
-                file=sys.stderr,
-                flush=True,
+            _log.warning(
+                "fad.torch.nest computes a sequence operator by operator, as fad has no kernel "
+                "of %s: %s",
+                operators,
+                problem,
             )
 
 

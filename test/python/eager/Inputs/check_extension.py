@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import unittest
 from unittest import mock
 
 import torch
@@ -58,7 +59,8 @@ def one_build():
     log = folder / "log"
     script = f'echo run >> {log}; sleep 0.2; while [ "$1" != -o ]; do shift; done; echo > "$2"'
     found = []
-    with environment(CXX=write_compiler("counts", script)):
+    logged = unittest.TestCase().assertLogs("fad.torch.eager", "WARNING")
+    with environment(CXX=write_compiler("counts", script)), logged as logs:
         threads = [threading.Thread(target=lambda: found.append(build())) for _ in range(2)]
         for thread in threads:
             thread.start()
@@ -69,6 +71,8 @@ def one_build():
         log.read_text() == "run\n"
         and found == [found[0]] * 2
         and sorted(leftover) == [".lock", ".so"]
+        and len(logs.output) == 1
+        and "building the extension of fad.torch.nest for PyTorch" in logs.output[0]
     )
 
 
