@@ -8,8 +8,8 @@ of utils/README.md has each file and folder there.
 
 The folders of the extension of `fad.torch.nest` have an order, too, in the README beside
 them, and no modules of `fad.torch` import each other in a circle, inside of functions or for
-annotations either. Its files named `_pytorch.py`, and `_releases.py`, alone have private names of
-PyTorch.
+annotations either. Its files named `_pytorch.py`, `_releases.py` and
+`_inductor.py` alone have private names of PyTorch, and keys of the metadata of nodes.
 
 Usage: check-layout.py ROOT"""
 
@@ -27,10 +27,11 @@ EXTENSION = pathlib.PurePath("python-bindings/fad/torch/eager/csrc")
 # Modules of Python, which do not import each other in a circle.
 PACKAGE = pathlib.PurePath("python-bindings/fad/torch")
 # The files that alone use private names of PyTorch, and the modules of PyTorch that others import:
-# its documentation has them.
+# its documentation has them. `_inductor.py` changes Inductor's own classes, of which it has all.
 OWNERS = {
     PACKAGE / "_pytorch.py",
     PACKAGE / "_releases.py",
+    PACKAGE / "compile" / "_inductor.py",
     PACKAGE / "compile" / "_pytorch.py",
     PACKAGE / "eager" / "_pytorch.py",
 }
@@ -48,6 +49,8 @@ PUBLIC_TORCH = {
 # Functions and methods that take names.
 ATTRIBUTES = {"getattr", "hasattr", "setattr", "delattr"}
 LOOKUPS = {"get", "pop", "setdefault"}
+# The key of a node's `meta` that PyTorch's documentation has, and the beginning of fad's own.
+VALUE, MARK = "val", "fad_"
 # Keys of dictionaries there are operators, private ones of PyTorch among them.
 TABLES = PACKAGE / "_decompositions"
 # Names for `torch.ops.aten` and `torch.ops.prims`, whose private operators are in graphs.
@@ -222,9 +225,27 @@ def find_names(node, is_table):
     return [node.slice] if isinstance(node, ast.Subscript) else node.elts
 
 
+def find_key(node):
+    """The key of a node's `meta` that the expression `node` reads or writes; None for others."""
+    if isinstance(node, ast.Subscript):
+        owner, key = node.value, node.slice
+    elif isinstance(node, ast.Call) and getattr(node.func, "attr", None) in LOOKUPS and node.args:
+        owner, key = node.func.value, node.args[0]
+    elif isinstance(node, ast.Compare) and isinstance(node.ops[0], (ast.In, ast.NotIn)):
+        owner, key = node.comparators[0], node.left
+    else:
+        return None
+    text = getattr(key, "value", None)
+    return text if getattr(owner, "attr", None) == "meta" and isinstance(text, str) else None
+
+
 def find_private(tree, is_table=False):
     """Yields the lines of `tree` with private names of PyTorch, and the names."""
     for node in ast.walk(tree):
+        key = find_key(node)
+        if key and key != VALUE and not key.startswith(MARK):
+            yield node.lineno, f"meta[{key!r}]"
+            continue
         if isinstance(node, ast.Import):
             names = [each.name for each in node.names]
         elif isinstance(node, ast.ImportFrom) and not node.level:

@@ -47,25 +47,23 @@ def locate_in_model(graph, loss) -> None:
     code = getattr(loss, "__code__", None)
     fallback = [_Frame(code.co_filename, code.co_firstlineno)] if code else []
     for node in graph.nodes:
-        trace = node.meta.get("stack_trace")
+        trace = node.stack_trace
         if not trace and node.target is torch.ops.higher_order.wrap_with_set_grad_enabled:
             # When it is decomposed, all of its graph gets the line of the node.
             inner = getattr(graph.owning_module, node.args[1].target).graph
-            trace = next(filter(None, (n.meta.get("stack_trace") for n in inner.nodes)), "")
+            trace = next(filter(None, (n.stack_trace for n in inner.nodes)), "")
         if not trace:
             continue
         frames = [_Frame(file, int(line)) for file, line in _FRAME.findall(trace)]
         frames = [each for each in frames if each.is_file() and not each.is_in(_FAD)]
         frames = frames or fallback
         frames = [each for each in frames if not each.is_in(_PYTORCH)] or frames
-        node.meta["stack_trace"] = "\n".join(
-            f'File "{each.file}", line {each.line},' for each in frames
-        )
+        node.stack_trace = "\n".join(f'File "{each.file}", line {each.line},' for each in frames)
 
 
 def find_node_location(node) -> Optional[Location]:
     """The innermost line that the operation `node` comes from."""
-    frames = _FRAME.findall(node.meta.get("stack_trace") or "")
+    frames = _FRAME.findall(node.stack_trace or "")
     return Location(frames[-1][0], int(frames[-1][1]), 0) if frames else None
 
 

@@ -21,6 +21,7 @@ from ._pytorch import (
     get_count,
     get_packet,
     get_part,
+    get_policy,
     get_schema,
     is_bound_to_backward,
     is_bound_to_forward,
@@ -153,7 +154,7 @@ _IS_SAVED = ("MUST_SAVE", "MUST_CPU_OFFLOAD")
 
 def is_bound(node: fx.Node) -> bool:
     """Whether a checkpoint decides whether backward repeats `node`."""
-    policy = node.meta.get("recompute")
+    policy = get_policy(node)
     return getattr(policy, "name", "") in _IS_SAVED or must_repeat(node)
 
 

@@ -163,6 +163,31 @@ def must_repeat(node: fx.Node) -> bool:
     return partitioners.must_recompute(node)
 
 
+def get_policy(node: fx.Node) -> Any:
+    """The decision of a checkpoint for `node`; None outside of checkpoints."""
+    return node.meta.get("recompute")
+
+
+def set_policy(node: fx.Node, policy: CheckpointPolicy) -> None:
+    node.meta["recompute"] = policy
+
+
+def get_example(node: fx.Node) -> Any:
+    """The fake tensor or size that `node` of Dynamo's graph computes; None where it has none."""
+    return node.meta.get("example_value")
+
+
+def get_module_stack(node: fx.Node) -> Any:
+    """The modules that `node` is of, from the outermost one, each with its path and class. Nodes
+    of backward have those of the operation that is differentiated."""
+    return node.meta.get("nn_module_stack") or node.meta.get("fwd_nn_module_stack")
+
+
+def get_annotations(node: fx.Node) -> Any:
+    """The annotations of `node` by `torch.fx.traceback.annotate`."""
+    return node.meta.get("custom", {})
+
+
 def get_checkpoint(node: fx.Node) -> Any:
     """A key for the checkpoint that `node` is of."""
     return node.meta.get("ac_graph_id")
@@ -185,7 +210,7 @@ def is_bound_to_forward(node: fx.Node) -> bool:
 
 def bind_to_forward(node: fx.Node) -> None:
     """Lets backward read the result of `node`, a new one, and not repeat it."""
-    node.meta["recompute"] = CheckpointPolicy.MUST_SAVE
+    set_policy(node, CheckpointPolicy.MUST_SAVE)
     node.meta["partitioner_tag"] = "is_forward"
 
 
@@ -240,7 +265,7 @@ def has_other_budget(graph: fx.Graph) -> bool:
     """Whether there is a budget for PyTorch's partitioner: of all, or of a region."""
     key = getattr(fx.traceback, "MEMORY_BUDGET_ANNOTATION_KEY", None)
     is_set = functorch_config.activation_memory_budget != 1
-    return is_set or any(key in node.meta.get("custom", ()) for node in graph.nodes)
+    return is_set or any(key in get_annotations(node) for node in graph.nodes)
 
 
 # Tensors and sizes

@@ -13,6 +13,7 @@ from torch.fx.experimental.symbolic_shapes import is_nested_int
 from .._releases import find_hint
 from ._pytorch import (
     get_count,
+    get_example,
     get_expression,
     get_packet,
     packs_saved_tensors,
@@ -67,7 +68,7 @@ def assume_sizes(sizes: Mapping[str, int]) -> Iterator[None]:
 def find_sizes(graph: fx.GraphModule, options: Any) -> dict[str, int]:
     """The sizes to plan `graph`, Dynamo's graph of a program, with, besides PyTorch's hints,
     where it is compiled with `options`."""
-    inputs = [node.meta.get("example_value") for node in graph.graph.find_nodes(op="placeholder")]
+    inputs = [get_example(node) for node in graph.graph.find_nodes(op="placeholder")]
     tensors = [value for value in inputs if isinstance(value, torch.Tensor)]
     key = hashlib.sha256(repr((_describe(graph.graph), options)).encode()).digest()
     sizes: dict[str, int] = {}
@@ -108,10 +109,10 @@ def _describe(graph: fx.Graph) -> list[Any]:
         return "int" if type(argument) is int else repr(argument)
 
     def is_size(node: fx.Node) -> bool:
-        return isinstance(node.meta.get("example_value"), int | torch.SymInt)
+        return isinstance(get_example(node), int | torch.SymInt)
 
     for node in graph.nodes:
-        value = node.meta.get("example_value")
+        value = get_example(node)
         if node.op == "placeholder" and isinstance(value, torch.Tensor):
             shape = tuple(value.shape) if isinstance(value, torch.nn.Parameter) else value.dim()
             described.append((value.dtype, shape))

@@ -17,7 +17,7 @@ from ..._bars import shorten
 from ..._layers import group_rows, label
 from ._graph import is_part
 from ._peak import Peak, count_storage_bytes, get_tensors, peak_bytes
-from ._pytorch import identify_storage
+from ._pytorch import get_module_stack, identify_storage
 
 # How Dynamo's path of a module begins: the variable of the function that has the model.
 _VARIABLE = re.compile(r"[LG]\['[^']*'\]\.?")
@@ -242,7 +242,7 @@ def name_operation(node: fx.Node) -> str:
 def find_line(node: fx.Node) -> str:
     """The line of the model that `node` is of, as in "model.py:12: y = f(x)": the
     innermost one outside PyTorch. Empty where nothing is known."""
-    frames = _FRAME.findall(node.meta.get("stack_trace") or "")
+    frames = _FRAME.findall(node.stack_trace or "")
     own = [frame for frame in frames if not frame[0].startswith(_OF_TORCH)]
     if not frames:
         return ""
@@ -253,7 +253,7 @@ def find_line(node: fx.Node) -> str:
 def find_module(node: fx.Node, names: Collection[str] | None) -> str:
     """The innermost of the modules `names` that `node` is of; empty for the model. Where the
     names are not known, the path by which Dynamo reaches the module, from the model on."""
-    stack = node.meta.get("nn_module_stack") or node.meta.get("fwd_nn_module_stack")
+    stack = get_module_stack(node)
     if not stack:
         return ""
     path = re.sub(r"\._modules\['([^']*)'\]", r".\1", list(stack.values())[-1][0])

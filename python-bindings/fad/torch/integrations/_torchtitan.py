@@ -17,6 +17,7 @@ from ..compile._backend import read_options
 from ..compile._graph import find_target
 from ..compile._import import import_joint
 from ..compile._partitioner import Partitioner, copy_graph
+from ..compile._pytorch import get_annotations, get_policy, is_of_autograd, set_policy
 
 try:
     from torchtitan.experiments.graph_trainer import registry
@@ -67,7 +68,7 @@ def tag_by_fad(gm: fx.GraphModule, partitioner: Partitioner) -> fx.GraphModule:
     saved = _find_saved(plan)
     backward = _find_backward(gm.graph)
     for node in gm.graph.nodes:
-        fqn = node.meta.get("custom", {}).get("module_fqn", "")
+        fqn = get_annotations(node).get("module_fqn", "")
         if node.op != "call_function" or node in backward or fqn.startswith(_UNMARKED):
             continue
         policy = CheckpointPolicy.PREFER_RECOMPUTE
@@ -77,14 +78,15 @@ def tag_by_fad(gm: fx.GraphModule, partitioner: Partitioner) -> fx.GraphModule:
         if node.target is operator.getitem:
             whole = node.args[0]
             if node.name in saved:
-                whole.meta["recompute"] = CheckpointPolicy.MUST_SAVE
-            policy = whole.meta.get("recompute", policy)
-        node.meta["recompute"] = policy
+                set_policy(whole, CheckpointPolicy.MUST_SAVE)
+            decided = get_policy(whole)
+            policy = policy if decided is None else decided
+        set_policy(node, policy)
     return gm
 
 
 def _find_backward(graph: fx.Graph) -> set[fx.Node]:
-    return {node for node in graph.nodes if node.meta.get("autograd_backward")}
+    return {node for node in graph.nodes if is_of_autograd(node)}
 
 
 def _is_bound(node: fx.Node) -> bool:
