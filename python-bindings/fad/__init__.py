@@ -26,8 +26,7 @@ from ._memory import (
     TimeMemoryCurve,
 )
 from ._module import Module, parse, parse_file
-from ._nest import Cotangent, Gradient, Nested, Residual, Value, nest
-from ._pullback import Pullback
+from ._nest import Cotangent, Gradient, Nested, Pullback, Residual, Value, nest
 from ._report import draw_residuals, memory_report, time_memory_curve
 from ._run import compile, release_memory, run
 from ._types import Signature, ValueType

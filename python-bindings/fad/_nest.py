@@ -5,13 +5,14 @@ from dataclasses import dataclass
 from operator import index
 from typing import Any, TypeVar
 
+import numpy as np
+
 from . import _fad
 from ._arrays import Array
 from ._choices import Policy, Recompute, Target
 from ._executable import get_compiled
 from ._module import Module, get_handle
 from ._policy import check_options
-from ._pullback import Pullback
 from ._types import Shape, ValueType, make_type
 
 
@@ -76,7 +77,7 @@ class Nested:
     cotangents: tuple[Cotangent, ...]
     gradients: tuple[Gradient, ...]
 
-    def __call__(self, *arguments: object) -> tuple[Array | tuple[Array, ...], Pullback]:
+    def __call__(self, *arguments: object) -> tuple[Array | tuple[Array, ...], "Pullback"]:
         """The value of the function for `arguments`, and its pullback, which computes
         gradients.
 
@@ -86,6 +87,33 @@ class Nested:
         count = len(self.results)
         value = values[0] if count == 1 else values[:count]
         return value, Pullback(self, values[count:])
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Pullback:
+    """The second result of `nested(...)`: the backward function, with the
+    residuals of that call. It can be called several times. Residuals may be arguments of
+    that call, which must not be written to before."""
+
+    nested: Nested
+    residuals: tuple[Array, ...]
+
+    def __call__(self, *cotangents: object) -> tuple[Array, ...]:
+        """The gradients, in the order of `nested.gradients`, for a cotangent of each
+        differentiated result. Without any, the cotangent of results of shape () is 1.
+
+        Raises TypeError for a wrong number or type of cotangents, and ValueError for a
+        wrong shape."""
+        expected = self.nested.cotangents
+        if not cotangents and all(each.shape == () for each in expected):
+            cotangents = tuple(np.ones((), each.dtype) for each in expected)
+        if len(cotangents) != len(expected):
+            raise TypeError(
+                "a pullback takes a cotangent for each differentiated result: "
+                f"{len(expected)}, not {len(cotangents)}"
+            )
+        executable = get_compiled(self.nested.module)
+        return executable.call(self.nested.backward, *self.residuals, *cotangents)
 
 
 _Made = TypeVar("_Made", bound=Value)
