@@ -7,8 +7,8 @@ picture in the README has a box for each folder that a program passes through. T
 of utils/README.md has each file and folder there.
 
 The folders of the extension of `fad.torch.nest` have an order, too, in the README beside
-them, and no modules of `fad.torch` import each other in a circle, inside of functions or for
-annotations either. Its files named `_pytorch.py`, `_releases.py` and
+them, and no modules of `fad` import each other in a circle, inside of functions or for
+annotations either. The files of `fad.torch` named `_pytorch.py`, `_releases.py` and
 `_inductor.py` alone have private names of PyTorch, and keys of the metadata of nodes.
 
 Usage: check-layout.py ROOT"""
@@ -24,7 +24,9 @@ PUBLIC = pathlib.PurePath("include/fad")
 STAGES = ("Transforms", "Codegen")
 # The extension of `fad.torch.nest`, whose paths of `#include` begin there.
 EXTENSION = pathlib.PurePath("python-bindings/fad/torch/eager/csrc")
-# Modules of Python, which do not import each other in a circle.
+# Modules of Python, which do not import each other in a circle, and the extension among them.
+PYTHON, CORE = pathlib.PurePath("python-bindings/fad"), "fad._fad"
+# The modules that use PyTorch.
 PACKAGE = pathlib.PurePath("python-bindings/fad/torch")
 # The files that alone use private names of PyTorch, and the modules of PyTorch that others import:
 # its documentation has them. `_inductor.py` changes Inductor's own classes, of which it has all.
@@ -154,8 +156,8 @@ def check_extension(root):
 def find_modules(root):
     """The modules of the package, by their names: their files."""
     modules = {}
-    for file in sorted((root / PACKAGE).rglob("*.py")):
-        path = file.relative_to(root / PACKAGE.parts[0]).with_suffix("")
+    for file in sorted((root / PYTHON).rglob("*.py")):
+        path = file.relative_to(root / PYTHON.parts[0]).with_suffix("")
         modules[".".join(path.parts).removesuffix(".__init__")] = file
     return modules
 
@@ -173,7 +175,8 @@ def find_imports(name, file, modules):
             start = ".".join([*parts, *filter(None, [node.module])])
             for each in node.names:
                 inner = f"{start}.{each.name}"
-                found.add(inner if inner in modules else start)
+                if inner != CORE:
+                    found.add(inner if inner in modules else start)
     return (found & set(modules)) - {name}
 
 
@@ -206,7 +209,7 @@ def check_imports(root):
         {name: find_imports(name, file, modules) for name, file in modules.items()}
     )
     for circle in circles:
-        yield f"{PACKAGE}: {', '.join(circle)} import each other in a circle"
+        yield f"{PYTHON}: {', '.join(circle)} import each other in a circle"
 
 
 def is_private(name):

@@ -2,14 +2,21 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from ._bars import draw_bars, make_axes
 from ._figures import choose_unit
 from ._memory import MemoryReport, TimeMemoryCurve
 
-if TYPE_CHECKING:
-    from .torch import SavedMemory
+
+class _SavedMemory(Protocol):
+    """The parts of `fad.torch.SavedMemory` that are drawn: bytes by their holders."""
+
+    @property
+    def by_module(self) -> Mapping[str, int]: ...
+
+    @property
+    def by_operator(self) -> Mapping[str, int]: ...
 
 
 def bytes_by_layer(report: MemoryReport) -> Mapping[str, list[int]]:
@@ -94,7 +101,7 @@ def curve(curves: TimeMemoryCurve | Mapping[str, TimeMemoryCurve], axes: Any = N
     return axes
 
 
-def saved(reports: "Mapping[str, SavedMemory]", axes: Any = None, by: str = "module") -> Any:
+def saved(reports: Mapping[str, _SavedMemory], axes: Any = None, by: str = "module") -> Any:
     """Draws saved memory, by "module" or by "operator", and returns the axes.
 
     `reports` are those of `fad.torch.saved_memory` by name, such as those of a model in

@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+import importlib
 import inspect
 import sys
 import threading
@@ -54,13 +55,13 @@ def _get_kernel(text: str) -> _Kernel:
 def _get_torch_function(source: str, name: str) -> Any:
     import torch
 
-    from ..torch import elementwise as elementwise_of_tensors
-
+    # The package for PyTorch builds on this one, and is imported when a tensor comes.
+    package = importlib.import_module("fad.torch")
     names: dict[str, Any] = {"torch": torch}
     exec(compile(source, f"<fad.elementwise of {name}>", "exec"), names)
     function = names["f"]
     function.__name__ = function.__qualname__ = name
-    return elementwise_of_tensors(function)
+    return package.elementwise(function)
 
 
 def _is_number(value: Any) -> bool:
