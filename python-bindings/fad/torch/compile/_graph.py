@@ -96,12 +96,17 @@ def find_target(graph: fx.Graph) -> str:
     return "cpu" if all(tensor.device.type == "cpu" for tensor in tensors) else "gpu"
 
 
+# The operations of MLIR by the names that ATen has.
+_MLIR = {row.name: row.mlir for row in OPERATORS}
+
+
 def describe_fusion(target: str) -> str:
     """The attribute `#fad.fusion` of a function that Inductor compiles for `target`."""
     is_cpu = target == "cpu"
     limits = [f"{name} = {limit}" for name, limit in find_inlining_limits(is_cpu).items()]
     if is_cpu:
-        limits.append(f"once = [{', '.join(map(json.dumps, HEAVY.values()))}]")
+        heavy = (json.dumps(_MLIR[name]) for name in HEAVY)
+        limits.append(f"once = [{', '.join(heavy)}]")
     return f"#fad.fusion<{', '.join(limits)}>"
 
 

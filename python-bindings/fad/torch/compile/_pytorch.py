@@ -396,18 +396,10 @@ def find_inlining_limits(is_cpu: bool) -> dict[str, int]:
     }
 
 
-# The operations that Inductor executes once for several kernels of a CPU, by its names: those of
-# `heavy_ops` in `should_realize_on_reuse` of `ir.py`, a list inside of that function. An attribute
-# with the list would replace these.
-HEAVY = {
-    "exp": "math.exp",
-    "log": "math.log",
-    "log10": "math.log10",
-    "log1p": "math.log1p",
-    "log2": "math.log2",
-    "sigmoid": "fad.sigmoid",
-    "tanh": "math.tanh",
-}
+# The operators that Inductor executes once for several kernels of a CPU: those of `heavy_ops` in
+# `should_realize_on_reuse` of `ir.py`, a list inside of that function. An attribute with the list
+# would replace these.
+HEAVY = ("exp", "log", "log10", "log1p", "log2", "sigmoid", "tanh")
 
 # Inductor has a value of more operations in memory, whatever reads it.
 _MOST_OPERATIONS = 100
