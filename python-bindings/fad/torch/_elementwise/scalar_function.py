@@ -81,9 +81,11 @@ def _sum(number: int, element: str) -> list[str]:
     ]
 
 
-def _isnan(body: Body, _: Any, x: Operand) -> str:
-    value = x.read(body, x.dtype)
-    return body.apply("arith.cmpf uno,", float_type(x.dtype), value, value)
+def _test(op: str) -> Callable[..., str]:
+    def rule(body: Body, _: Any, x: Operand) -> str:
+        return body.apply(op, float_type(x.dtype), x.read(body, x.dtype))
+
+    return rule
 
 
 def _make_formula(operator: Operator) -> Formula:
@@ -102,8 +104,12 @@ _RULES: dict[Any, Callable[..., str]] = {
         for row in OPERATORS
         if row.kind not in ("condition", "select")
     },
+    **{
+        find_packet(row): _test(row.mlir)
+        for row in OPERATORS
+        if row.kind == "condition" and row.operands == 1
+    },
     aten.div: divide,
-    aten.isnan: _isnan,
     torch.ops.fad.erfc: RULES[aten.erfc],
 }
 _FILLED = (

@@ -135,10 +135,16 @@ def find_packet(operator: Operator) -> Any:
     return getattr(prims if operator.name == "fma" else aten, operator.name)
 
 
+# The operators whose formula has no kinks, and takes what joint graphs give it.
+_BY_FORMULA = ("add", "sub", "reciprocal")
+
+
 def _make_rules() -> dict[Any, Rule]:
     rules: dict[Any, Rule] = {}
     for row in OPERATORS:
-        if row.kind == "condition" and row.integer:
+        if row.name in _BY_FORMULA:
+            rules[find_packet(row)] = apply_to_floats(row.formula)
+        elif row.kind == "condition" and row.integer:
             rules[find_packet(row)] = _compare(row.mlir, row.integer)
         elif row.aten and row.kind != "condition":
             rules[find_packet(row)] = _apply(row.mlir)
@@ -149,10 +155,7 @@ def _make_rules() -> dict[Any, Rule]:
 # as PyTorch has found the derivatives there.
 RULES: dict[Any, Rule] = {
     **_make_rules(),
-    aten.add: apply_to_floats(formulas.add),
-    aten.sub: apply_to_floats(formulas.subtract),
     aten.div: divide,
-    aten.reciprocal: apply_to_floats(formulas.reciprocal),
     aten.clamp: apply_to_floats(_clamp),
     aten.clamp_min: apply_to_floats(_clamp),
     aten.clamp_max: apply_to_floats(lambda write, x, high: _clamp(write, x, None, high)),
