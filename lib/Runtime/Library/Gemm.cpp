@@ -415,6 +415,7 @@ static void contract(::UnrankedMemRefType<char> *left,
                      int64_t rightLoops, int64_t outputLoops, int64_t flags) {
   ThreadLimit limit(flags & 2);
   // Threads of two runtimes would take the processor from each other, waiting.
+  // The time is this thread's own, and that of its loops: others keep theirs.
   if (static thread_local bool isSet = false;
       !std::exchange(isSet, true) && Libraries::get().setWaitingTime)
     Libraries::get().setWaitingTime(0);
