@@ -6,6 +6,8 @@
 // RUN: fad-opt %t/program.mlir --fad-nest --mlir-print-ir-after-all --mlir-print-ir-after-change -o /dev/null 2>&1 | %python %S/Inputs/check_stages.py %fad_src_root | FileCheck %s
 // RUN: fad-opt %t/program.mlir --fad-nest --mlir-print-ir-after-all --mlir-print-ir-after-change -o /dev/null 2>&1 | FileCheck %s --check-prefix=LEAST
 // RUN: fad-opt %t/joint.mlir --fad-nest --mlir-print-ir-after-all --mlir-print-ir-after-change -o /dev/null 2>&1 | %python %S/Inputs/check_stages.py %fad_src_root | FileCheck %s --check-prefix=JOINT
+// RUN: sed 's/ {fad[^}]*}//' %t/joint.mlir > %t/unmarked.mlir
+// RUN: fad-opt %t/unmarked.mlir --fad-nest="cotangents=1 cotangents-of=0" --mlir-print-ir-after-all --mlir-print-ir-after-change -o /dev/null 2>&1 | %python %S/Inputs/check_stages.py %fad_src_root | FileCheck %s --check-prefix=JOINT
 
 // CHECK:      stages: Import Raise Partition Differentiate Residuals Split Schedule
 // CHECK-NEXT: in the picture's order
@@ -36,7 +38,7 @@ func.func @block(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>) -> tensor<4x8xf32> {
 }
 
 // A function that is differentiated already gets its name as a joint function from
-// fad-differentiate, and no adjoints.
+// fad-differentiate, and no adjoints. Its marks may be options, too.
 
 // JOINT:      stages: Import Raise Partition Joint Differentiate Residuals Split Schedule
 // JOINT-NEXT: in the picture's order

@@ -8,9 +8,9 @@
 
 #include "Coefficients.h"
 #include "LinearTerms.h"
-#include "Linearity.h"
 #include "fad/Interfaces/DerivativeOpInterface.h"
 #include "fad/Transforms/Utils/ElementwiseUtils.h"
+#include "fad/Transforms/Utils/Linearity.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"

@@ -7,9 +7,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "Coefficients.h"
-#include "Linearity.h"
 #include "fad/Transforms/Passes.h"
 #include "fad/Transforms/Utils/ElementwiseUtils.h"
+#include "fad/Transforms/Utils/Linearity.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Math/IR/Math.h"

@@ -7,9 +7,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "LinearRegions.h"
-#include "Linearity.h"
 #include "fad/IR/Fad.h"
 #include "fad/Interfaces/DerivativeOpInterface.h"
+#include "fad/Transforms/Utils/Linearity.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 

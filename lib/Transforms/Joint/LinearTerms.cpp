@@ -7,11 +7,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "LinearTerms.h"
-#include "Linearity.h"
 #include "fad/Analysis/Splats.h"
 #include "fad/IR/Fad.h"
 #include "fad/Interfaces/DerivativeOpInterface.h"
 #include "fad/Transforms/Utils/ElementwiseUtils.h"
+#include "fad/Transforms/Utils/Linearity.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
 

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Linearity.h"
+#include "fad/Transforms/Utils/Linearity.h"
 #include "fad/Analysis/Movement.h"
 #include "fad/IR/Fad.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

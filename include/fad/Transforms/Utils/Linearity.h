@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FAD_LIB_TRANSFORMS_JOINT_LINEARITY_H
-#define FAD_LIB_TRANSFORMS_JOINT_LINEARITY_H
+#ifndef FAD_TRANSFORMS_UTILS_LINEARITY_H
+#define FAD_TRANSFORMS_UTILS_LINEARITY_H
 
 #include "fad/Transforms/Utils/JointFunction.h"
 
@@ -91,4 +91,4 @@ private:
 } // namespace fad
 } // namespace mlir
 
-#endif // FAD_LIB_TRANSFORMS_JOINT_LINEARITY_H
+#endif // FAD_TRANSFORMS_UTILS_LINEARITY_H

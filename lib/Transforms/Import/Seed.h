@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FAD_LIB_TRANSFORMS_JOINT_SEED_H
-#define FAD_LIB_TRANSFORMS_JOINT_SEED_H
+#ifndef FAD_LIB_TRANSFORMS_IMPORT_SEED_H
+#define FAD_LIB_TRANSFORMS_IMPORT_SEED_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -25,4 +25,4 @@ FailureOr<unsigned> addCotangent(func::FuncOp function,
 
 } // namespace mlir::fad
 
-#endif // FAD_LIB_TRANSFORMS_JOINT_SEED_H
+#endif // FAD_LIB_TRANSFORMS_IMPORT_SEED_H

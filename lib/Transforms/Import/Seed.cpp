@@ -7,9 +7,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "Seed.h"
-#include "Linearity.h"
 #include "fad/Analysis/Entry.h"
 #include "fad/Interfaces/Expr.h"
+#include "fad/Transforms/Utils/Linearity.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
