@@ -28,15 +28,14 @@ class _Emitter:
         return self.values[value.name] if isinstance(value, Symbol) else self.write.read(value)
 
     def add(self, name: str, operands: list[str]) -> str:
-        if name == "not":
-            return self.body.apply("arith.xori", "i1", *operands, self.body.constant(True, "i1"))
         if name == "to_number":
             return self.body.convert(*operands, "i1", self.write.type)
         if name == "where":
             return self.write.select(*operands)
         operation = OPERATIONS[name]
-        type = "i1" if operation.takes == "condition" else self.write.type
-        return self.body.apply(operation.mlir, type, *operands)
+        if operation.takes == "condition":
+            return self.body.apply_logic(operation.mlir, *operands)
+        return self.body.apply(operation.mlir, self.write.type, *operands)
 
 
 def make_module(program: Program, result: Any, count: int, element: str) -> str:
@@ -59,7 +58,6 @@ def _write_number(value: Any) -> str:
 #: What only the tracer makes.
 _TORCH = {
     "where": "torch.where({}, {}, {})",
-    "not": "torch.logical_not({})",
     "to_number": "{}.to(x0.dtype)",
 }
 

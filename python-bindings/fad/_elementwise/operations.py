@@ -19,21 +19,17 @@ class Operation(NamedTuple):
 
 def _make_operation(row: Operator) -> Operation:
     places = [f"{{{i}}}" for i in range(row.operands)]
-    gives = "condition" if row.kind == "condition" else "number"
+    takes = "condition" if row.kind == "logic" else "number"
+    gives = "condition" if row.kind in ("condition", "logic") else "number"
     if row.sign:
         text = f" {row.sign} ".join(places) if row.operands > 1 else row.sign + places[0]
-        return Operation(row.mlir, f"({text})", gives=gives)
+        return Operation(row.mlir, f"({text})", takes, gives)
     # PyTorch's functions of two take tensors alone.
     text = f"torch.{row.name}({', '.join(places)})"
     return Operation(row.mlir, text, gives=gives, has_tensors=row.operands > 1)
 
 
-_CONDITIONS = "condition", "condition"
-OPERATIONS = {
-    **{row.numpy: _make_operation(row) for row in OPERATORS if row.numpy},
-    "logical_and": Operation("arith.andi", "({0} & {1})", *_CONDITIONS),
-    "logical_or": Operation("arith.ori", "({0} | {1})", *_CONDITIONS),
-}
+OPERATIONS = {row.numpy: _make_operation(row) for row in OPERATORS if row.numpy}
 #: Other names of numpy for the same.
 ALIASES = {
     "fabs": "absolute",
@@ -42,4 +38,5 @@ ALIASES = {
     "bitwise_and": "logical_and",
     "bitwise_or": "logical_or",
     "bitwise_xor": "logical_xor",
+    "invert": "logical_not",
 }

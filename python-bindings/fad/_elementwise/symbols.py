@@ -53,7 +53,7 @@ class Program:
         holds = self._convert(condition, "condition")
         if not isinstance(holds, Symbol):
             return np.bool_(not holds)
-        return self._add("not", (holds,), "condition")
+        return self._add("logical_not", (holds,), "condition")
 
     def _add(self, name: str, operands: tuple[Any, ...], kind: str) -> "Symbol":
         self.steps.append((name, operands))
@@ -176,6 +176,8 @@ def _call(symbol: Symbol, name: str, inputs: tuple[Any, ...]) -> Any:
     x = inputs[0]
     if name == "power" and _is_two(inputs[1]):
         return apply("multiply", x, x)
+    if name == "logical_not":
+        return symbol.program.negate(x)
     if name in OPERATIONS:
         return apply(name, *inputs)
     if name == "positive":
@@ -186,8 +188,6 @@ def _call(symbol: Symbol, name: str, inputs: tuple[Any, ...]) -> Any:
         return apply("divide", 1, x)
     if name == "isnan":
         return apply("not_equal", x, x)
-    if name in ("logical_not", "invert"):
-        return symbol.program.negate(x)
     if name == "logical_xor":
         both = apply("logical_and", *inputs)
         return apply("logical_and", apply("logical_or", *inputs), symbol.program.negate(both))

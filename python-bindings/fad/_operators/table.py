@@ -22,8 +22,8 @@ class Operator(NamedTuple):
     `kind` says how the result depends on the operands: "linear" in all of them together;
     "product", linear in each of two; "quotient", linear in the dividend; "piecewise", with
     a derivative that has few values; "smooth", with any other; "step", with the derivative
-    zero; "condition", which is true or not; "select", one operand or another; "cast", the
-    operand in another type; "rowwise", a function of rows."""
+    zero; "condition", which is true or not; "logic", a condition of conditions; "select", one
+    operand or another; "cast", the operand in another type; "rowwise", a function of rows."""
 
     #: The name in ATen, without the overload.
     name: str
@@ -159,6 +159,13 @@ OPERATORS = (
           ("gt", "ogt", "sgt", "greater", ">"), ("ge", "oge", "sge", "greater_equal", ">="),
           ("lt", "olt", "slt", "less", "<"), ("le", "ole", "sle", "less_equal", "<="))),
     Operator("isnan", "condition", "math.isnan", reference="isnan(x)"),
+    # Conditions of conditions, by the names of integers' bits. One is negated by `xori` with true.
+    Operator("bitwise_and", "logic", "arith.andi", aten="Tensor", operands=2, numpy="logical_and",
+             sign="&"),
+    Operator("bitwise_or", "logic", "arith.ori", aten="Tensor", operands=2, numpy="logical_or",
+             sign="|"),
+    Operator("bitwise_xor", "logic", "arith.xori", aten="Tensor", operands=2),
+    Operator("bitwise_not", "logic", "arith.xori", aten="", numpy="logical_not", sign="~"),
     Operator("where", "select", "arith.select", "", None, "self", 3, reference="y if x else z"),
 )
 # fmt: on

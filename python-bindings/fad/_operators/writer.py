@@ -48,6 +48,12 @@ class Body:
     def apply(self, op: str, type: str, *operands: str) -> str:
         return self.add(f"{op} {', '.join(operands)} : {type}")
 
+    def apply_logic(self, op: str, *conditions: str) -> str:
+        """The operation `op` of two conditions, or of one and true."""
+        if len(conditions) == 1:
+            conditions = (*conditions, self.constant(True, "i1"))
+        return self.apply(op, "i1", *conditions)
+
     def convert(self, value: str, source: str, target: str) -> str:
         """`value` as a float of another type."""
         if source == target:

@@ -121,6 +121,35 @@ def check_values(row, numbers):
     assert count, f"{row.name} has no point"
 
 
+def check_logic(row):
+    """Compares all values of the conditions, by both names that ATen has, and by numpy's."""
+    x, y = np.array([-1.0, -1, 1, 1]), np.array([-1.0, 1, -1, 1])
+    operands = [x, y][: row.operands]
+
+    def make(where, function):
+        def one(x):
+            return where(function(x > 0), 2 * x, 3 * x)
+
+        def two(x, y):
+            return where(function(x > 0, y > 0), 2 * x, 3 * x)
+
+        return two if row.operands == 2 else one
+
+    for name in (row.name, row.name.replace("bitwise", "logical")):
+        function = getattr(np, name.replace("bitwise_not", "invert"))
+        expected = make(np.where, function)(*operands).tolist()
+        by_torch = make(torch.where, getattr(aten, name))
+        tensors = [torch.tensor(each) for each in operands]
+        results = {
+            "PyTorch": by_torch(*tensors),
+            "fad.torch.elementwise": fad.torch.elementwise(by_torch)(*tensors),
+            "fad.elementwise": fad.elementwise(make(np.where, function))(*operands),
+        }
+        for road, got in results.items():
+            if got.tolist() != expected:
+                failures.append(f"{name}, {road}: {got.tolist()}, not {expected}")
+
+
 def check_node(row):
     """Compares the tensors that PyTorch's node saves."""
     numbers = NUMBERS.get(row.name, [{}])[0]
@@ -168,7 +197,9 @@ for row in OPERATORS:
         node = getattr(find_packet(row), row.aten)
         assert TARGETS[row.mlir.replace(" ", ".").rstrip(",")] is node, row
         assert find_packet(row) in RULES or row.name == "isnan", row
-    if row.kind not in ("condition", "select"):
+    if row.kind == "logic":
+        check_logic(row)
+    elif row.kind not in ("condition", "select"):
         for numbers in NUMBERS.get(row.name, [{}]):
             check_values(row, numbers)
     if row.saves:

@@ -102,7 +102,7 @@ _RULES: dict[Any, Callable[..., str]] = {
     **{
         find_packet(row): apply_to_floats(_make_formula(row))
         for row in OPERATORS
-        if row.kind not in ("condition", "select")
+        if row.kind not in ("condition", "logic", "select")
     },
     **{
         find_packet(row): _test(row.mlir)

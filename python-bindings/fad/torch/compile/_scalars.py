@@ -89,15 +89,9 @@ def _logic(op: str) -> Rule:
     def rule(body: Body, dtype: torch.dtype, *operands: Operand) -> str:
         if dtype is not torch.bool or any(o.dtype is not torch.bool for o in operands):
             raise Unsupported
-        return body.apply(op, "i1", *(operand.value for operand in operands))
+        return body.apply_logic(op, *(operand.value for operand in operands))
 
     return rule
-
-
-def _not(body: Body, dtype: torch.dtype, a: Operand) -> str:
-    if dtype is not torch.bool or a.dtype is not torch.bool:
-        raise Unsupported
-    return body.apply("arith.xori", "i1", a.value, body.constant(True, "i1"))
 
 
 def _where(body: Body, dtype: torch.dtype, condition: Operand, a: Operand, b: Operand) -> str:
@@ -146,6 +140,9 @@ def _make_rules() -> dict[Any, Rule]:
             rules[find_packet(row)] = apply_to_floats(row.formula)
         elif row.kind == "condition" and row.integer:
             rules[find_packet(row)] = _compare(row.mlir, row.integer)
+        elif row.kind == "logic":
+            logical = getattr(aten, row.name.replace("bitwise", "logical"))
+            rules[find_packet(row)] = rules[logical] = _logic(row.mlir)
         elif row.aten and row.kind != "condition":
             rules[find_packet(row)] = _apply(row.mlir)
     return rules
@@ -160,12 +157,6 @@ RULES: dict[Any, Rule] = {
     aten.clamp_min: apply_to_floats(_clamp),
     aten.clamp_max: apply_to_floats(lambda write, x, high: _clamp(write, x, None, high)),
     aten.pow: apply_to_floats(_power),
-    aten.logical_not: _not,
-    aten.bitwise_not: _not,
-    aten.logical_and: _logic("arith.andi"),
-    aten.bitwise_and: _logic("arith.andi"),
-    aten.logical_or: _logic("arith.ori"),
-    aten.bitwise_or: _logic("arith.ori"),
     aten.where: _where,
     aten.clone: _identity,
     prims.convert_element_type: _identity,
@@ -209,9 +200,6 @@ def _make_targets() -> dict[str, Any]:
 
 TARGETS: dict[str, Any] = {
     **_make_targets(),
-    "arith.andi": aten.bitwise_and.Tensor,
-    "arith.ori": aten.bitwise_or.Tensor,
-    "arith.xori": aten.bitwise_xor.Tensor,
     "arith.cmpi.ult": aten.lt.Tensor,
     "arith.cmpi.ule": aten.le.Tensor,
     "arith.cmpi.ugt": aten.gt.Tensor,
