@@ -196,6 +196,8 @@ namespace {
 /// hooks may change it. PyTorch passes them where it traces. The hooks stay
 /// where they are, as copies of them take Python's lock, whose owner may wait
 /// for the tensor that is computed here.
+/// A guard of PyTorch's that disables default hooks without an error would
+/// replace this.
 class OutsideHooks {
 public:
   OutsideHooks() = default;
