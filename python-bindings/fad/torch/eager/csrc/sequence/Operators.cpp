@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "sequence/Operators.h"
+#include "sequence/Readers.h"
 #include <ATen/core/Tensor.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/operator_name.h>
@@ -162,21 +163,15 @@ Use classify(const Operator &op, c10::ArrayRef<c10::IValue> arguments,
 
 const Reader &findReader(const c10::OperatorHandle &op) {
   static const std::unordered_map<std::string, Reader> named = {
-      {"aten::addmm", {6, false}},
-      {"aten::mm", {3, false}},
-      {"aten::bmm", {3, false}},
-      {"aten::baddbmm", {6, false}},
-      {"aten::linear", {1, false}},
-      {"aten::convolution", {1, false}},
-      {"aten::native_layer_norm", {1, false}},
-      {"aten::view", {0, true}},
-      {"aten::_unsafe_view", {0, true}},
-      {"aten::transpose", {0, true}},
-      {"aten::t", {0, true}},
-      {"aten::permute", {0, true}},
-      {"aten::squeeze", {0, true}},
-      {"aten::unsqueeze", {0, true}},
-      {"aten::_reshape_alias", {0, true}},
+      {"aten::view", {0, true}},         {"aten::_unsafe_view", {0, true}},
+      {"aten::transpose", {0, true}},    {"aten::t", {0, true}},
+      {"aten::permute", {0, true}},      {"aten::squeeze", {0, true}},
+      {"aten::unsqueeze", {0, true}},    {"aten::_reshape_alias", {0, true}},
+#define FAD_SAVED(position, member) | (1u << position)
+#define FAD_READER(name, type, saved) {"aten::" name, {0 saved, false}},
+      FAD_READERS(FAD_READER, FAD_SAVED)
+#undef FAD_READER
+#undef FAD_SAVED
   };
   // Of all overloads. Names are strings, which take longer to find than the
   // rest of the work for a reader; PyTorch's own operators stay.

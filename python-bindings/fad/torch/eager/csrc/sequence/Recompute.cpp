@@ -8,6 +8,7 @@
 
 #include "sequence/Recompute.h"
 #include "sequence/Holdings.h"
+#include "sequence/Readers.h"
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty_strided.h>
 #include <torch/csrc/autograd/generated/Functions.h>
@@ -91,28 +92,14 @@ static void replace(SavedVariable &saved, const at::Tensor &tensor,
 
 void replaceSaved(torch::autograd::Node &reader, const at::Tensor &tensor,
                   Value &value) {
-  if (auto *node = dynamic_cast<generated::AddmmBackward0 *>(&reader)) {
-    replace(node->mat1_, tensor, value);
-    replace(node->mat2_, tensor, value);
-  } else if (auto *node = dynamic_cast<generated::MmBackward0 *>(&reader)) {
-    replace(node->self_, tensor, value);
-    replace(node->mat2_, tensor, value);
-  } else if (auto *node = dynamic_cast<generated::BmmBackward0 *>(&reader)) {
-    replace(node->self_, tensor, value);
-    replace(node->mat2_, tensor, value);
-  } else if (auto *node =
-                 dynamic_cast<generated::BaddbmmBackward0 *>(&reader)) {
-    replace(node->batch1_, tensor, value);
-    replace(node->batch2_, tensor, value);
-  } else if (auto *node = dynamic_cast<generated::LinearBackward0 *>(&reader)) {
-    replace(node->input_, tensor, value);
-  } else if (auto *node =
-                 dynamic_cast<generated::ConvolutionBackward0 *>(&reader)) {
-    replace(node->input_, tensor, value);
-  } else if (auto *node =
-                 dynamic_cast<generated::NativeLayerNormBackward0 *>(&reader)) {
-    replace(node->input_, tensor, value);
+#define FAD_SAVED(position, member) replace(node->member, tensor, value);
+#define FAD_READER(name, type, saved)                                          \
+  if (auto *node = dynamic_cast<generated::type *>(&reader)) {                 \
+    saved return;                                                              \
   }
+  FAD_READERS(FAD_READER, FAD_SAVED)
+#undef FAD_READER
+#undef FAD_SAVED
 }
 
 } // namespace fad::eager
