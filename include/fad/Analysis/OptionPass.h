@@ -49,9 +49,10 @@ protected:
 } // namespace fad
 } // namespace mlir
 
-// The type of an option in Passes.td. TableGen makes two declarations of it: a member of a struct, and an option of the pass, whose parser is a
-// second argument of a template. The headers that include the structs define
-// the macro before them as the type alone.
+// The type of an option in Passes.td. TableGen makes two declarations of it: a
+// member of a struct, and an option of the pass, whose parser is a second
+// argument of a template. The headers that include the structs define the macro
+// before them as the type alone.
 #define FAD_OPTION(...) __VA_ARGS__, ::mlir::fad::ValueParser<__VA_ARGS__>
 
 #endif // FAD_ANALYSIS_OPTIONPASS_H

@@ -16,8 +16,8 @@
 // one kernel.
 //
 // Works that depend on a cotangent, and all of forward, are as early as can be.
-// Those that backward repeats wait for the kernel with which they share the most
-// bytes.
+// Those that backward repeats wait for the kernel with which they share the
+// most bytes.
 //
 //===----------------------------------------------------------------------===//
 
