@@ -143,9 +143,6 @@ class Server:
         import gc
         import importlib
 
-        # Scripts make graphs of many objects, few of which are garbage: with Python's own
-        # thresholds, collections take up to a third of a script's time.
-        gc.set_threshold(20_000, 20, 100)
         for name in self.imports:
             importlib.import_module(name)
         self.added = dict(os.environ.items() - self.environment.items())
