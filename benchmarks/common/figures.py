@@ -10,7 +10,7 @@ import platform
 import sys
 import time
 from importlib import metadata
-from typing import Any, Callable, Iterable, Mapping, Sequence
+from typing import Any, Callable, Iterable, Iterator, Mapping, Sequence
 
 from records import format_records
 
@@ -139,3 +139,15 @@ def print_header(data: dict[str, Any], models: Sequence[str], counts: Iterable[i
     if counts := set(counts):
         span = " to ".join(map(str, sorted({min(counts), max(counts)})))
         print(f"medians of {span} repetitions, in turns")
+
+
+def find_models(data: Mapping[str, Any], names: Iterable[str]) -> Iterator[Mapping[str, Any]]:
+    """Yields the figures of each model by configuration, behind a line with its name and sizes. A
+    model without figures ends the program."""
+    for name in names:
+        if name not in data["models"]:
+            sys.exit(f"there are no figures of {name}; of {', '.join(data['models'])} there are")
+        model = data["models"][name]
+        sizes = ", ".join(f"{key} {value}" for key, value in model["sizes"].items())
+        print(f"\n{name}: {sizes}\n")
+        yield model["configurations"]

@@ -92,13 +92,7 @@ def print_table(data, models):
     setting = data["setting"]
     versions = ", ".join(f"{name} {version}" for name, version in setting["versions"].items())
     print(f"{setting['device']}, {setting['machine']}; {versions}; {setting['clock']}")
-    for name in models:
-        if name not in data["models"]:
-            sys.exit(f"there are no figures of {name}; of {', '.join(data['models'])} there are")
-        model = data["models"][name]
-        sizes = ", ".join(f"{key} {value}" for key, value in model["sizes"].items())
-        print(f"\n{name}: {sizes}\n")
-        found = model["configurations"]
+    for found in figures.find_models(data, models):
         has_first = all("first" in each for each in found.values())
         print(
             f"{'':20}{'kept, MiB':>12}{'peak, MiB':>12}{'to inductor':>13}{'ms':>9}{'ratio':>7}"

@@ -87,16 +87,11 @@ def print_table(data, models):
     setting = data["setting"]
     versions = ", ".join(f"{name} {version}" for name, version in setting["versions"].items())
     print(f"{setting['device']}; {versions}")
-    for name in models:
-        if name not in data["models"]:
-            sys.exit(f"there are no figures of {name}; of {', '.join(data['models'])} there are")
-        model = data["models"][name]
-        print(f"\n{name}: " + ", ".join(f"{key} {value}" for key, value in model["sizes"].items()))
+    for found in figures.find_models(data, models):
         print(
-            f"\n{'':13}{'forward, GB':>12}{'backward, GB':>14}{'to stock':>10}{'kernels':>9}"
+            f"{'':13}{'forward, GB':>12}{'backward, GB':>14}{'to stock':>10}{'kernels':>9}"
             f"{'calls':>7}{'saved, MiB':>12}{'to stock':>10}"
         )
-        found = model["configurations"]
         stock = found["stock"]
         for configuration, each in found.items():
             moved = (each["forward"] + each["backward"]) / (stock["forward"] + stock["backward"])
