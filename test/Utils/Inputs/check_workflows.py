@@ -60,6 +60,22 @@ def check_starts(path):
         yield f"{path.name}: release.py --build needs --snapshot where it is started by hand"
 
 
+def check_subjects(entry):
+    """The expression for subjects of commits, as pre-commit reads it, takes those of the form
+    alone."""
+    messages = {
+        "[Residuals] Keep sizes of slices once\n\nRan the tests.\n": True,
+        f"[Raise] Read {'x' * 58}\n": True,
+        f"[Raise] Read {'x' * 60}\n": False,
+        "Keep sizes\n\n[Residuals] Keep sizes\n": False,
+        "[residuals] Keep sizes\n": False,
+        "[Residuals] keep sizes\n": False,
+    }
+    for message, is_taken in messages.items():
+        if bool(re.search(entry, message, re.MULTILINE | re.DOTALL)) != is_taken:
+            yield f".pre-commit-config.yaml: the subject is read wrongly: {message!r}"
+
+
 def check(root):
     workflows = sorted((root / ".github/workflows").glob("*.yml"))
     names = {path.stem for path in workflows}
@@ -73,6 +89,8 @@ def check(root):
         if repository["repo"] != "local" and "rev" not in repository:
             yield f"{hooks.name}: {repository['repo']} names no version"
         for hook in repository["hooks"]:
+            if hook["id"] == "subject":
+                yield from check_subjects(hook["entry"])
             yield from check_command(root, hooks.name, hook.get("entry", ""))
     container = root / ".devcontainer/devcontainer.json"
     if container.is_file():
