@@ -121,20 +121,28 @@ prepare() {
 # The extension of fad.torch.nest, for the target fad-eager-extension to find: that would be
 # the last to be built, alone. Where it cannot be built, that target says why.
 build_extension() {
-  env "PYTHONPATH=$PWD/build/python" "FAD_CACHE_DIR=$PWD/build/cache" \
+  env -u PYTHONDONTWRITEBYTECODE "PYTHONPATH=$PWD/build/python" "FAD_CACHE_DIR=$PWD/build/cache" \
     "PYTHONPYCACHEPREFIX=$PWD/build/cache/bytecode" \
     "$venv/bin/python" test/build_extension.py \
     "$(sed -n 's/^CMAKE_PROJECT_VERSION:STATIC=//p' build/CMakeCache.txt)" || true
 }
 
+# Inductor's first graph, as the tests have it (test/lit.cfg.py): the bytecode of its modules and
+# its precompiled header. The first tests would each make both, at once.
+compile_first_graph() {
+  env -u PYTHONDONTWRITEBYTECODE "PYTHONPYCACHEPREFIX=$PWD/build/cache/bytecode" \
+    TORCHINDUCTOR_VEC_ISA_OK=1 "TORCHINDUCTOR_CACHE_DIR=$PWD/build/cache/inductor" \
+    "$venv/bin/python" test/first_graph.py || true
+}
+
 # build_beside_packages TARGET...: builds the targets while the other Python packages are
-# installed, and then the extension, which imports PyTorch. The lock is held until all are
-# there; the target fad-eager-extension waits for it.
+# installed, and then what needs PyTorch. The lock is held until all are there; the target
+# fad-eager-extension waits for it.
 build_beside_packages() {
   local installing status=0
   exec 9>"$venv.lock"
   flock 9
-  { install_python_packages && build_extension; } >"$venv.log" 2>&1 &
+  { install_python_packages && build_extension && compile_first_graph; } >"$venv.log" 2>&1 &
   installing=$!
   exec 9>&-
   trap 'kill $installing 2>/dev/null; exit 130' INT TERM
