@@ -359,7 +359,7 @@ class Checker:
         checks = [partial(self.check_gradients, name, static, policy, False)]
         if all(case.has_dynamic for case in dynamic):
             checks.append(partial(self.check_gradients, name, dynamic, other, True))
-        return checks
+        return checks if self.every else [checks[number % len(checks)]]
 
     def choose(self, number, cases):
         """The cases for static and for dynamic sizes."""
