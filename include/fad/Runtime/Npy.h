@@ -17,7 +17,8 @@ namespace mlir::fad {
 /// `type`, if `type` has one, and its elements have the type that writeNpy
 /// gives them. Signed and unsigned integers are interchangeable, since MLIR's
 /// have no sign; bf16, which numpy lacks, is rounded from any float. Elements
-/// in Fortran order are transposed.
+/// in Fortran order are transposed. No package of Debian has a library for
+/// such files.
 llvm::Expected<HostTensor> readNpy(StringRef path, RankedTensorType type);
 
 /// Writes `tensor` as a `.npy` file. bf16 is extended to f32.
