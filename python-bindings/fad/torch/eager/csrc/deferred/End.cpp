@@ -217,8 +217,9 @@ static Choice keep(const at::Tensor &tensor, LazyTensor &lazy, Value &value,
     }
     if (runs())
       return choice;
-    // A constant takes fewer bytes than the source and the constant.
-    if (ending.saves != Saves::Constant)
+    // A computed value has no node of an operator. What that saves may take
+    // fewer bytes than the source.
+    if (ending.saves != Saves::Constant && ending.sources <= ending.saved)
       return instead;
     runOwn(step, lazy, value, Originals(step));
     return choice;

@@ -42,7 +42,8 @@ struct Reading {
 
 /// Ends the sequence of one operand.
 static void read(const c10::OperatorHandle &op, const Reader &reader,
-                 size_t position, const at::Tensor &tensor,
+                 c10::ArrayRef<c10::IValue> arguments, size_t position,
+                 const at::Tensor &tensor,
                  c10::SmallVectorImpl<Reading> &readings) {
   Value *own = anyValueOf(tensor);
   if (!own || !own->isCurrent())
@@ -63,7 +64,7 @@ static void read(const c10::OperatorHandle &op, const Reader &reader,
   }
   if (!at::GradMode::is_enabled() || !value)
     return;
-  bool isSaved = reader.saves(position) && valueOf(base) == value;
+  bool isSaved = reader.saves(position, arguments) && valueOf(base) == value;
   if (value->isDeferred ? !value->isRead : !value->isFinished)
     (value->isDeferred ? finishDeferred : finishInteractive)(base, *value,
                                                              isSaved);
@@ -119,7 +120,8 @@ void readBoxed(const c10::OperatorHandle &op, c10::DispatchKeySet keys,
                  [&](const at::Tensor &tensor) {
                    if (!tensor.key_set().has(tensorKey))
                      return;
-                   read(op, reader, i, tensor, readings);
+                   read(op, reader, torch::jit::last(*stack, count), i, tensor,
+                        readings);
                    compute(tensor);
                  });
   }

@@ -12,6 +12,7 @@
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/operator_name.h>
 #include <ATen/native/TypeProperties.h>
+#include <algorithm>
 #include <optional>
 #include <unordered_map>
 
@@ -161,14 +162,23 @@ Use classify(const Operator &op, c10::ArrayRef<c10::IValue> arguments,
   return use;
 }
 
+bool Reader::saves(size_t position,
+                   c10::ArrayRef<c10::IValue> arguments) const {
+  return std::any_of(saved.begin(), saved.end(), [&](const Saved &each) {
+    const c10::IValue &other = arguments[each.other];
+    return each.position == position && other.isTensor() &&
+           other.toTensor().defined() && other.toTensor().requires_grad();
+  });
+}
+
 const Reader &findReader(const c10::OperatorHandle &op) {
   static const std::unordered_map<std::string, Reader> named = {
-      {"aten::view", {0, true}},         {"aten::_unsafe_view", {0, true}},
-      {"aten::transpose", {0, true}},    {"aten::t", {0, true}},
-      {"aten::permute", {0, true}},      {"aten::squeeze", {0, true}},
-      {"aten::unsqueeze", {0, true}},    {"aten::_reshape_alias", {0, true}},
-#define FAD_SAVED(position, member) | (1u << position)
-#define FAD_READER(name, type, saved) {"aten::" name, {0 saved, false}},
+      {"aten::view", {{}, true}},         {"aten::_unsafe_view", {{}, true}},
+      {"aten::transpose", {{}, true}},    {"aten::t", {{}, true}},
+      {"aten::permute", {{}, true}},      {"aten::squeeze", {{}, true}},
+      {"aten::unsqueeze", {{}, true}},    {"aten::_reshape_alias", {{}, true}},
+#define FAD_SAVED(position, member, other) Reader::Saved{position, other},
+#define FAD_READER(name, type, saved) {"aten::" name, {{saved}, false}},
       FAD_READERS(FAD_READER, FAD_SAVED)
 #undef FAD_READER
 #undef FAD_SAVED

@@ -13,6 +13,7 @@
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/ivalue.h>
 #include <ATen/core/operator_name.h>
+#include <c10/util/SmallVector.h>
 
 namespace fad::eager {
 
@@ -107,15 +108,16 @@ Use classify(const Operator &op, c10::ArrayRef<c10::IValue> arguments,
 
 /// Facts about an operator that ends sequences.
 struct Reader {
-  /// Bits are positions: which of its arguments its node saves in a way that a
-  /// recomputed value can replace.
-  uint32_t saved = 0;
+  struct Saved {
+    size_t position, other;
+  };
+  /// Arguments that its node saves in a way that a recomputed value can
+  /// replace, where the gradient of the other is needed.
+  c10::SmallVector<Saved, 2> saved = {};
   /// Whether its result is a view that stands for the whole tensor.
   bool isView = false;
 
-  bool saves(size_t position) const {
-    return position < 32 && (saved >> position & 1);
-  }
+  bool saves(size_t position, c10::ArrayRef<c10::IValue> arguments) const;
 };
 
 /// The same of every operator of which nothing is known.

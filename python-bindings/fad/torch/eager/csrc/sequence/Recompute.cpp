@@ -92,7 +92,7 @@ static void replace(SavedVariable &saved, const at::Tensor &tensor,
 
 void replaceSaved(torch::autograd::Node &reader, const at::Tensor &tensor,
                   Value &value) {
-#define FAD_SAVED(position, member) replace(node->member, tensor, value);
+#define FAD_SAVED(position, member, other) replace(node->member, tensor, value);
 #define FAD_READER(name, type, saved)                                          \
   if (auto *node = dynamic_cast<generated::type *>(&reader)) {                 \
     saved return;                                                              \
