@@ -2,19 +2,22 @@
 files of figures, which a later run continues."""
 
 import argparse
+import importlib
 import importlib.util
 import json
 import os
 import pathlib
 import platform
+import subprocess
 import sys
 import time
-from importlib import metadata
 from typing import Any, Callable, Iterable, Iterator, Mapping, Sequence
 
 from records import format_records
 
 MIB = 1 << 20
+# How long a call measures on a GPU: what is running then ends within eight minutes.
+GPU_SECONDS = 440
 
 
 def add_options(parser: argparse.ArgumentParser, repetitions: int) -> None:
@@ -26,7 +29,8 @@ def add_options(parser: argparse.ArgumentParser, repetitions: int) -> None:
 
 def add_file_options(parser: argparse.ArgumentParser) -> None:
     """Adds those of `add_options` that are there where nothing is measured twice, too."""
-    parser.add_argument("--seconds", type=float, help="begin nothing new after them")
+    parser.add_argument("--seconds", type=float, help=(
+        f"begin nothing that may end later; {GPU_SECONDS} on a GPU"))  # fmt: skip
     parser.add_argument("--quick", action="store_true", help="tiny sizes, for a test")
     parser.add_argument("--json", type=pathlib.Path, help="reads and writes this file")
     parser.add_argument("--table", type=pathlib.Path, metavar="FILE", help="prints FILE")
@@ -67,23 +71,48 @@ def name_processor() -> str:
     return names[0] if names else platform.processor() or platform.machine()
 
 
+def read_versions(on_gpu: bool) -> dict[str, str]:
+    """Those of the modules that are imported, which metadata of another installation are not."""
+    import torch
+
+    names = ["torch", "transformers", *["triton"] * on_gpu]
+    found = {
+        name: str(importlib.import_module(name).__version__)
+        for name in names
+        if importlib.util.find_spec(name)
+    }
+    if on_gpu:
+        import fad
+
+        # Beside the programs of a kit.
+        commit = pathlib.Path(__file__).with_name("commit.txt")
+        found["CUDA"], found["driver"] = torch.version.cuda, read_driver()
+        found["fad"] = commit.read_text().strip() if commit.exists() else fad.__version__
+    return found
+
+
+def read_driver() -> str:
+    """The version of NVIDIA's driver."""
+    command = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader", "--id=0"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=20)
+    except (OSError, subprocess.TimeoutExpired):
+        return "unknown"
+    return done.stdout.strip() or "unknown"
+
+
 def describe(device: str) -> dict[str, Any]:
     """The setting, of which all figures of a file are."""
     import torch
 
-    versions = {
-        name: metadata.version(name)
-        for name in ("torch", "transformers")
-        if importlib.util.find_spec(name)
-    }
-    cuda = device.startswith("cuda")
+    on_gpu = device.startswith("cuda")
     return {
-        "device": torch.cuda.get_device_name() if cuda else device,
+        "device": torch.cuda.get_device_name() if on_gpu else device,
         "machine": f"{platform.system()} {platform.machine()}",
         "instructions": torch.backends.cpu.get_cpu_capability(),
         "threads": torch.get_num_threads(),
-        "clock": "CUDA events" if cuda else "CPU time of the process",
-        "versions": versions,
+        "clock": "CUDA events" if on_gpu else "CPU time of the process",
+        "versions": read_versions(on_gpu),
     }
 
 
@@ -92,7 +121,11 @@ class Run:
 
     def __init__(self, arguments: argparse.Namespace, setting: dict[str, Any]) -> None:
         self.path, self.seconds = arguments.json, arguments.seconds
-        self.begin = time.monotonic()
+        if self.seconds is None and "CUDA" in setting["versions"]:
+            self.seconds = GPU_SECONDS
+        self.begin = self.last = time.monotonic()
+        # The seconds of the measurement that took the most.
+        self.longest = 0.0
         self.data: dict[str, Any] = {"setting": setting, "models": {}}
         if self.path is not None and self.path.exists():
             self.data = json.loads(self.path.read_text())
@@ -108,11 +141,14 @@ class Run:
             sys.exit(f"{self.path} has {name} in other sizes: {entry['sizes']}")
         return entry[key]
 
-    def is_over(self) -> bool:
-        """Whether `--seconds` are over, which is said."""
-        is_over = self.seconds is not None and time.monotonic() - self.begin > self.seconds
+    def is_over(self, what: str = "the rest") -> bool:
+        """Whether the measurement of `what` may end after `--seconds`, which is said. It may take
+        as long as the longest before."""
+        now = time.monotonic()
+        self.longest, self.last = max(self.longest, now - self.last), now
+        is_over = self.seconds is not None and now - self.begin + self.longest > self.seconds
         if is_over:
-            print("out of time; the same command continues", file=sys.stderr)
+            print(f"left out, as time is out: {what}; the same command continues", file=sys.stderr)
         return is_over
 
     def save(self, *what: object) -> None:
@@ -127,12 +163,12 @@ class Run:
 def print_header(data: dict[str, Any], models: Sequence[str], counts: Iterable[int]) -> None:
     """Prints the setting, the sizes of `models`, and how many repetitions there were."""
     setting = data["setting"]
-    versions = ", ".join(f"{name} {version}" for name, version in setting["versions"].items())
-    print(
-        f"{setting['device']}, {setting['machine']}, {setting['instructions']}, "
-        f"{setting['threads']} threads; {versions}; {setting['clock']}"
-        + (f"; {setting['processor']}" if "processor" in setting else "")
-    )
+    parts = [setting[key] for key in ("device", "machine", "instructions") if key in setting]
+    if "threads" in setting:
+        parts.append(f"{setting['threads']} threads")
+    versions = (f"{name} {version}" for name, version in setting["versions"].items())
+    ends = [", ".join(parts), ", ".join(versions), setting["clock"]]
+    print("; ".join([*ends, *[setting[key] for key in ("processor",) if key in setting]]))
     for name in models:
         sizes = data["models"][name]["sizes"].items()
         print(f"{name}: " + ", ".join(f"{key} {value}" for key, value in sizes))

@@ -8,7 +8,7 @@ from typing import Callable
 import torch
 from torch import nn
 
-from fad.torch.compile import _explain
+from fad.torch._saved_memory.allocator import watch_allocator
 
 
 @dataclasses.dataclass
@@ -32,13 +32,20 @@ def clear(model: Model) -> None:
         parameter.grad = None
 
 
-def measure_peak(model: Model, step: Callable) -> int:
-    """Bytes that a step has at most, beside what is there before: gradients of
-    parameters count. Of the allocator, which Inductor's buffers come from, too."""
+def measure_memory(model: Model, step: Callable) -> tuple[int, int]:
+    """Bytes of the allocator that are kept after forward, and the most of a step, beside those that
+    are there before: gradients of parameters count."""
+    on_gpu = model.inputs[0].is_cuda
     clear(model)
     gc.collect()
     seed()
-    return _explain.measure_peak(lambda: step(*model.inputs).backward())
+    loss, forward = watch_allocator(lambda: step(*model.inputs), on_gpu)
+    backward = watch_allocator(loss.backward, on_gpu)[1]
+    return forward.resident, max(forward.peak, forward.resident + backward.peak)
+
+
+def measure_peak(model: Model, step: Callable) -> int:
+    return measure_memory(model, step)[1]
 
 
 def get_gradients(model: Model, step: Callable) -> dict[str, torch.Tensor]:

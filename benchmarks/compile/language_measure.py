@@ -1,6 +1,5 @@
 """Measurements by language_models.py of a step of training."""
 
-import gc
 import os
 import statistics
 from typing import Any, Callable
@@ -11,14 +10,18 @@ from torch._functorch import config as functorch_config
 from torch._inductor import config as inductor_config
 from torch._inductor.utils import fresh_cache
 
-from fad.torch._saved_memory.allocator import watch_allocator
-
-from steps import Model, clear, compare, get_gradients, seed, time_step
+import fad.torch.compile
+from fad.torch.eager import _kernels
+from steps import Model, compare, get_gradients, measure_memory, time_step
 
 # Compilers are processes of this one, whose CPU time counts.
 inductor_config.compile_threads = 1
 # All configurations have the same code.
 torch._dynamo.config.recompile_limit = 100
+
+
+# Those of fad.torch.nest, by configurations.
+ENGINES = {"nest": "interactive", "defer": "deferred"}
 
 
 class Loss(nn.Module):
@@ -74,7 +77,8 @@ class Case:
     def __init__(self, name: str, sizes: dict[str, int], device: str, configuration: str) -> None:
         self.name, self.sizes, self.device = name, sizes, device
         torch.manual_seed(0)
-        module = make_module(name, sizes, 0.1 if name == "gpt2" else 0.0).to(device).train()
+        self.dropout = 0.1 if name == "gpt2" else 0.0
+        module = make_module(name, sizes, self.dropout).to(device).train()
         tokens = torch.randint(sizes["tokens"], (sizes["batch"], sizes["length"]), device=device)
         self.model = Model(Loss(module, device), (tokens,))
         if configuration.startswith("checkpoint"):
@@ -87,32 +91,29 @@ class Case:
             setting["activation_memory_budget"] = float(share)
         if configuration in ("eager", "checkpoint"):
             self.step = self.model.module
+        elif configuration in ENGINES:
+            self.step = fad.torch.nest(self.model.module, engine=ENGINES[configuration])
         elif kind == "fad":
             options = {"fad.budget": float(share)} if share else {}
             self.step = torch.compile(self.model.module, backend=make_backend("fad", options))
         else:
             self.step = torch.compile(self.model.module, backend=make_backend("inductor", {}))
+        self.is_eager = configuration in ("eager", "checkpoint", *ENGINES)
         # The first step compiles, in this process and by its compilers.
         with functorch_config.patch(setting), fresh_cache():
             begin = sum(os.times()[:4])
             self.gradients = get_gradients(self.model, self.step)
             self.first = sum(os.times()[:4]) - begin
-
-    def measure_memory(self) -> tuple[int, int]:
-        """The bytes that are kept after forward, and the peak of the step."""
-        on_gpu = self.device.startswith("cuda")
-        clear(self.model)
-        gc.collect()
-        seed()
-        loss, forward = watch_allocator(lambda: self.step(*self.model.inputs), on_gpu)
-        backward = watch_allocator(loss.backward, on_gpu)[1]
-        return forward.resident, max(forward.peak, forward.resident + backward.peak)
+        if configuration in ENGINES:
+            # Kernels of a sequence are compiled where it recurs.
+            get_gradients(self.model, self.step)
+            _kernels.wait()
 
 
 def measure(reference: Case, configuration: str, repetitions: int) -> dict[str, Any]:
     """The figures of a configuration; its time is measured in turns with that of `reference`."""
     case = Case(reference.name, reference.sizes, reference.device, configuration)
-    kept, peak = case.measure_memory()
+    kept, peak = measure_memory(case.model, case.step)
     own, ratios = [], []
     for number in range(repetitions + 2):
         other_time = time_step(reference.model, reference.step)
@@ -130,7 +131,8 @@ def measure(reference: Case, configuration: str, repetitions: int) -> dict[str, 
         "quartiles": statistics.quantiles(ratios, n=4)[::2],
         "repetitions": repetitions,
     }
-    # Eager PyTorch draws other random numbers than Inductor.
-    if case.step is not case.model.module:
+    # Eager PyTorch draws other random numbers than Inductor, which on a GPU draws others in
+    # other graphs.
+    if not (case.dropout and (case.is_eager or case.device.startswith("cuda"))):
         measured["error"] = compare(case.gradients, reference.gradients)
     return measured

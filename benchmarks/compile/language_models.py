@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
 """A step of a language model: eager PyTorch, checkpoints, `torch.compile` with PyTorch's settings,
-and the backend `fad` with budgets.
+the backend `fad` with budgets, and both engines of `fad.torch.nest`.
 
 For each configuration: bytes that are kept after forward, the peak of a step, its time as a ratio
 to that of `torch.compile` without a setting, measured in turns, and the CPU seconds of the first
-step, which compiles. On a GPU, the step is under
-autocast to bfloat16. Figures go to a JSON file, in which present ones are left as they are.
+step, which compiles. On a GPU, the step is under autocast to bfloat16. Figures go to a JSON file, in which present ones are left as they are.
 `--table` prints such a file, and utils/draw-savings.py draws it."""
 
 import argparse
@@ -16,15 +15,15 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "common"))
 
 import figures
 
-# Without --configurations. Shares of PyTorch's budgets are of its own bytes; those of fad.budget
-# are of the peak of its fastest selection.
+# Without --configurations, the first of these first. Shares of PyTorch's budgets are of its own
+# bytes; those of fad.budget are of the peak of its fastest selection.
 ORDER = (
-    "inductor", "eager", "checkpoint", "checkpoint-inductor", "aggressive", "budget-0.5",
-    "budget-0.2", "fad", "fad-0.8", "fad-0.6", "fad-0.5", "fad-0.3",
+    "inductor", "fad", "fad-0.6", "checkpoint-inductor", "budget-0.5", "eager", "nest", "defer",
+    "checkpoint", "fad-0.3", "budget-0.2", "aggressive", "fad-0.5", "fad-0.8",
 )  # fmt: skip
 KINDS = (
     "inductor", "eager", "checkpoint", "checkpoint-inductor", "aggressive", "budget-", "fad",
-    "fad-",
+    "fad-", "nest", "defer",
 )  # fmt: skip
 SIZES = {
     "cpu": {
@@ -47,7 +46,7 @@ def parse_arguments():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--models", nargs="+", default=["gpt2"], metavar="MODEL",
+    parser.add_argument("--models", nargs="+", default=["llama"], metavar="MODEL",
                         help="some of gpt2, llama, and on a GPU llama-long")  # fmt: skip
     parser.add_argument("--configurations", nargs="+", metavar="NAME", help=(
         f"some of {', '.join(ORDER)}, or with other shares"))  # fmt: skip
@@ -79,8 +78,8 @@ def run(arguments):
         wanted = arguments.configurations or ORDER
         reference = None
         for configuration in [each for each in wanted if each not in present]:
-            if run.is_over():
-                return run.data
+            if run.is_over(f"{name} {configuration}"):
+                continue
             reference = reference or language_measure.Case(name, sizes, device, "inductor")
             measured = language_measure.measure(reference, configuration, arguments.repetitions)
             present[configuration] = measured
@@ -93,6 +92,9 @@ def print_table(data, models):
     versions = ", ".join(f"{name} {version}" for name, version in setting["versions"].items())
     print(f"{setting['device']}, {setting['machine']}; {versions}; {setting['clock']}")
     for found in figures.find_models(data, models):
+        if "inductor" not in found:
+            print("not measured")
+            continue
         has_first = all("first" in each for each in found.values())
         print(
             f"{'':20}{'kept, MiB':>12}{'peak, MiB':>12}{'to inductor':>13}{'ms':>9}{'ratio':>7}"
