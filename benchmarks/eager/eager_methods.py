@@ -151,14 +151,16 @@ METHODS: dict[str, Callable[[nn.Module], nn.Module]] = {
 }
 
 
-def make_model(name: str, activation: str, sizes: dict) -> Model:
+def make_model(name: str, activation: str, sizes: dict, device: str = "cpu") -> Model:
     """The model `name` in training mode, the same at each call."""
     torch.manual_seed(0)
     model = MAKERS[name](sizes, activation)
-    return Model(model.module.train(), model.inputs)
+    return Model(
+        model.module.to(device).train(), tuple(tensor.to(device) for tensor in model.inputs)
+    )
 
 
-def _resize(model: Model, batch: int) -> Model:
+def resize(model: Model, batch: int) -> Model:
     """The model with as many samples, which repeat."""
     inputs = tuple(
         tensor.repeat(-(-batch // len(tensor)), *(1,) * (tensor.dim() - 1))[:batch].clone()
@@ -224,10 +226,10 @@ def measure(model: Model, methods: Sequence[str], repetitions: int) -> dict[str,
     return figures
 
 
-def _compile(form: Model) -> None:
+def compile(form: Model) -> None:
     """Waits for the kernels of deferred sequences, which are compiled where a sequence
     recurs, and are those of any batch: the operators of a sequence take more memory."""
-    sized = _resize(form, 2)
+    sized = resize(form, 2)
     for _ in range(2):
         get_gradients(sized, sized.module)
     _kernels.wait()
@@ -238,7 +240,7 @@ def find_largest(form: Model, batch: int, memory: int | None) -> tuple[int, int]
     own without `memory`."""
     peaks: dict[int, int] = {}
     while batch not in peaks:
-        sized = _resize(form, batch)
+        sized = resize(form, batch)
         peaks[batch] = measure_peak(sized, sized.module)
         if memory is None:
             return batch, peaks[batch]
@@ -256,11 +258,11 @@ def measure_batches(model: Model, methods: Sequence[str], repetitions: int) -> d
     batch, memory = len(model.inputs[0]), None
     figures, sized = {}, {}
     for name, form in forms.items():
-        _compile(form)
+        compile(form)
         largest, peak = find_largest(form, batch, memory)
         memory = memory or peak
         figures[name] = {"batch": largest, "peak": peak}
-        sized[name] = _resize(form, largest)
+        sized[name] = resize(form, largest)
     if not repetitions:
         return figures
     for name, times in measure_times(sized, repetitions).items():

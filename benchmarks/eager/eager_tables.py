@@ -57,6 +57,33 @@ def _print_steps(data: dict[str, Any], models: Sequence[str], methods: Sequence[
         print(f"\ntensors that are kept for a layer of the mlp: {', '.join(counts)}")
 
 
+class Summary:
+    """Ratios of batches to the composition's by method, and speeds against the checkpoint, beside
+    the paper's."""
+
+    def __init__(self) -> None:
+        self.gains: dict[str, list[float]] = {}
+        self.speeds: dict[tuple[str, str], list[float]] = {}
+
+    def add(self, method: str, model: str, gain: float, speed: float | None) -> None:
+        self.gains.setdefault(method, []).append(gain)
+        if speed is not None:
+            self.speeds.setdefault((method, model), []).append(speed)
+
+    def print(self) -> None:
+        print(f"\nbatches, {PAPER}, and speed against the checkpoint, 14% and 16.5% more there:")
+        for method, ratios in self.gains.items():
+            own = ", ".join(
+                f"{name} {statistics.mean(each):.2f}"
+                for (which, name), each in self.speeds.items()
+                if which == method
+            )
+            mean, count = statistics.mean(ratios), max(map(len, self.gains.values()))
+            part = f" ({len(ratios)} of {count})" if len(ratios) < count else ""
+            end = f"; {own}" if own else ""
+            print(f"{method:11} mean {mean:.2f}, at most {max(ratios):.2f}{part}{end}")
+
+
 def _print_batches(data: dict[str, Any], models: Sequence[str], methods: Sequence[str]) -> None:
     print(
         "\nThe largest batch within the peak of the composition, in MiB, as a ratio, and "
@@ -66,32 +93,21 @@ def _print_batches(data: dict[str, Any], models: Sequence[str], methods: Sequenc
         f"{'model':10}{'activation':11}{'method':11}{'peak':>8}{'batch':>7}{'ratio':>7}"
         f"{'to composed':>13}{'to checkpoint':>15}"
     )
-    gains: dict[str, list[float]] = {}
-    speeds: dict[tuple[str, str], list[float]] = {}
+    summary = Summary()
     for name, activation, method, own, group in _find_rows(data, models, methods, "batches"):
         ratio = own["batch"] / group["composed"]["batch"]
-        gains.setdefault(method, []).append(ratio)
         line = (
             f"{name:10}{activation:11}{method:11}{own['peak'] / MIB:8.1f}{own['batch']:7}"
             f"{ratio:7.2f}"
         )
         if "throughput" not in own:
+            summary.add(method, name, ratio, None)
             print(f"{line}{'-':>13}{'-':>15}")
             continue
         speed = own["throughput"] / group["checkpoint"]["throughput"]
-        speeds.setdefault((method, name), []).append(speed)
+        summary.add(method, name, ratio, speed)
         print(f"{line}{own['throughput']:13.2f}{speed:15.2f}")
-    print(f"\nbatches, {PAPER}, and speed against the checkpoint, 14% and 16.5% more there:")
-    for method, ratios in gains.items():
-        own = ", ".join(
-            f"{name} {statistics.mean(each):.2f}"
-            for (which, name), each in speeds.items()
-            if which == method
-        )
-        mean, count = statistics.mean(ratios), max(map(len, gains.values()))
-        part = f" ({len(ratios)} of {count})" if len(ratios) < count else ""
-        end = f"; {own}" if own else ""
-        print(f"{method:11} mean {mean:.2f}, at most {max(ratios):.2f}{part}{end}")
+    summary.print()
 
 
 def print_tables(
