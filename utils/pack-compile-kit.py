@@ -1,17 +1,18 @@
 #!/usr/bin/env python3
-"""Packs what the benchmark of torch.compile takes on a machine with a GPU and without
-LLVM: the Python package, with LLVM linked into its extension, and the benchmark.
+"""Packs what benchmarks and checks of fad.torch take on a machine with a GPU and without LLVM, and
+the kernels that utils/pack-gpu-kit.py has packed.
 
-  cmake --build build --target fad-standalone
-  utils/pack-compile-kit.py --tar=compile-kit.tar.gz
+  utils/pack-compile-kit.py --without-package --tar=compile-kit.tar.gz
 
-The machine needs PyTorch, Triton, the same minor version of Python, and for most models
-transformers; `compile_gpu.py` of the kit says what is missing. --shared packs the
-extension of the build instead, for a machine that has LLVM."""
+is for a machine with fad's wheel, PyTorch, Triton, and for most models transformers. Without that
+option, the kit has the Python package, too, with LLVM linked into its extension, for the same minor
+version of Python: the target fad-standalone builds it. --shared packs the extension of the build
+instead, for a machine that has LLVM. `compile_gpu.py` of the kit says what is missing."""
 
 import argparse
 import pathlib
 import shutil
+import subprocess
 import sys
 import tarfile
 import tempfile
@@ -20,13 +21,20 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 MEBIBYTE = 1 << 20
 # It marks a folder as a kit, which another one may replace.
 MARK = "compile_gpu.py"
-# Of the folder benchmarks.
 MODULES = (
-    "compile/compile_gpu.py", "compile/torch_compile.py", "compile/compile_budgets.py",
-    "compile/compile_measure.py", "compile/compile_tables.py", "compile/equal_memory.py",
-    "common/batches.py", "common/compositions.py", "common/figures.py", "common/models.py",
-    "common/records.py", "common/steps.py",
+    *(f"benchmarks/compile/{name}.py" for name in (
+        "compile_gpu", "torch_compile", "compile_budgets", "compile_measure", "compile_tables",
+        "equal_memory", "language_models", "language_measure")),
+    *(f"benchmarks/eager/{name}.py" for name in (
+        "paper", "eager_methods", "eager_models", "eager_tables")),
+    *(f"benchmarks/common/{name}.py" for name in (
+        "batches", "compositions", "figures", "models", "records", "steps")),
+    *(f"test/GPUKit/checks/{name}.py" for name in ("gpu_checks", "kernel_checks", "torch_checks")),
+    *(f"test/python/eager/Inputs/{name}.py" for name in (
+        "check_random", "cuda_autocast", "random_programs")),
+    "utils/test-gpu.sh",
 )  # fmt: skip
+KERNELS = "manifest.json"
 
 
 class PackError(Exception):
@@ -40,21 +48,34 @@ def find_extension(folder, target):
     return found[0]
 
 
-def copy_files(build, folder, is_shared):
+def copy_package(build, folder, is_shared):
     package = build / "python" / "fad"
     if is_shared:
         binaries = [find_extension(package, "FADPython")]
     else:
         standalone = build / "standalone" / "fad"
         binaries = [find_extension(standalone, "fad-standalone"), *standalone.glob("lib*.so*")]
-    for path in sorted(package.rglob("*.py")):
-        target = folder / "fad" / path.relative_to(package)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(path, target)
+    # The extension of fad.torch.nest is compiled at its first use.
+    for suffix in "py", "h", "cpp":
+        for path in sorted(package.rglob(f"*.{suffix}")):
+            target = folder / "fad" / path.relative_to(package)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(path, target)
     for path in binaries:
         shutil.copy(path, folder / "fad")
+
+
+def copy_files(folder, kernels):
     for name in MODULES:
-        shutil.copy(ROOT / "benchmarks" / name, folder)
+        shutil.copy(ROOT / name, folder)
+    if (kernels / KERNELS).exists():
+        shutil.copytree(kernels, folder / "kernels")
+    # A copy of the sources need not be a checkout.
+    if shutil.which("git"):
+        command = ["git", "-C", str(ROOT), "describe", "--always", "--dirty"]
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode == 0:
+            (folder / "commit.txt").write_text(done.stdout)
 
 
 def write_tar(folder, path, limit):
@@ -94,12 +115,18 @@ def main():
     parser.add_argument("--limit", type=float, default=57, help=(
         "MiB that the archive may have; 57 MiB are a little less than 60 MB"))  # fmt: skip
     parser.add_argument("--shared", action="store_true", help="LLVM is not linked in")
+    parser.add_argument("--without-package", action="store_true", help="for a wheel")
+    parser.add_argument("--kernels", type=pathlib.Path, help=(
+        "folder of utils/pack-gpu-kit.py; default: gpu-kit of the build, where that is"))  # fmt: skip
     options = parser.parse_args()
     try:
         with tempfile.TemporaryDirectory() as parent:
             folder = pathlib.Path(parent) / "compile-kit"
             folder.mkdir()
-            copy_files(options.build.resolve(), folder, options.shared)
+            build = options.build.resolve()
+            if not options.without_package:
+                copy_package(build, folder, options.shared)
+            copy_files(folder, options.kernels or build / "gpu-kit")
             replace(folder, options.output)
         size = sum(path.stat().st_size for path in options.output.rglob("*") if path.is_file())
         print(f"{options.output}: {size / MEBIBYTE:.1f} MiB")

@@ -1,14 +1,16 @@
-"""Runs kernels_gpu.py of a kit with tensors in the host's memory, for the driver of
-tests: what it measures says nothing about a GPU.
+"""Runs kernels_gpu.py of a kit, or after the kit gpu_checks.py, with tensors in the host's memory,
+for the driver of tests: what it measures says nothing about a GPU.
 
-usage: run_on_host.py KIT ARGUMENTS..."""
+usage: run_on_host.py KIT [CHECKS/gpu_checks.py] ARGUMENTS..."""
 
+import pathlib
 import sys
 import time
 
 import torch
 
-sys.path.insert(0, sys.argv.pop(1))
+kit = sys.argv.pop(1)
+sys.path.insert(0, kit)
 import kernels_gpu
 from gpu import checks
 from gpu.device import Device
@@ -48,4 +50,13 @@ class Host(Device):
 list_sizes = checks.list_sizes
 # A million elements take a while here.
 checks.list_sizes = lambda tile: list_sizes(tile)[:-1]
-kernels_gpu.main(Host)
+if sys.argv[1:] and sys.argv[1].endswith(".py"):
+    sys.path.insert(0, str(pathlib.Path(sys.argv.pop(1)).parent))
+    import gpu_checks
+    import kernel_checks
+
+    kernel_checks.make_device = Host
+    sys.argv += ["--device=cpu", "--together", f"--kernels={kit}"]
+    gpu_checks.main()
+else:
+    kernels_gpu.main(Host)

@@ -15,6 +15,8 @@ import torch
 import torch.nn.functional as F
 from cuda_autocast import CudaAutocast
 
+# Where tensors are.
+DEVICE = "cpu"
 # Of most programs, and of those with tensors that nest takes unless it is told otherwise.
 SMALL, LARGE = 3, 66
 
@@ -309,7 +311,7 @@ class Execution:
 
         def make(*shape):
             number = torch.rand(*shape, generator=generator, dtype=torch.float64) * 2 - 1
-            return number.to(program.dtype).to(dtype or program.dtype)
+            return number.to(program.dtype).to(DEVICE, dtype or program.dtype)
 
         size = program.size
         self.leaves = [make(size, size).requires_grad_(each) for each in program.leaves]
