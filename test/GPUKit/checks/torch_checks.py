@@ -9,7 +9,7 @@ from kernel_checks import Failed, Skip
 ENGINES, POLICIES = ("interactive", "deferred"), ("auto", "fad")
 # Of the three layers with dropout.
 RATES = 0.3, 0.3, 0.5
-# What torch.compile is asked for, without and with few seconds.
+# Options of the backend, without --quick and with it.
 OPTIONS = [
     *({"fad.policy": policy} for policy in ("auto", "fad", "recompute", "bp")),
     *({"fad.budget": share} for share in (0.8, 0.6, 0.3)),
