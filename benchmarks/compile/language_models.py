@@ -3,8 +3,9 @@
 the backend `fad` with budgets, and both engines of `fad.torch.nest`.
 
 For each configuration: bytes that are kept after forward, the peak of a step, its time as a ratio
-to that of `torch.compile` without a setting, measured in turns, and the CPU seconds of the first
-step, which compiles. On a GPU, the step is under autocast to bfloat16. Figures go to a JSON file, in which present ones are left as they are.
+to that of `torch.compile` without a setting, measured in turns, and the seconds of the first step,
+which compiles, of the CPU or with a GPU on the wall. On a GPU, the step is under autocast to
+bfloat16. Figures go to a JSON file, in which present ones are left as they are.
 `--table` prints such a file, and utils/draw-savings.py draws it."""
 
 import argparse

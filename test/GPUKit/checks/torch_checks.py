@@ -239,14 +239,14 @@ def list_masks(options):
 
 
 def list_graphs(options):
-    """CUDA graphs are made, and replayed with right gradients."""
+    """CUDA graphs are made, by torch.compile and by hand, and replayed with right gradients."""
     require_gpu(options)
     import torch
     from torch._dynamo.utils import counters
 
-    import fad.torch.compile  # noqa: F401
+    import fad.torch.compile
 
-    def check():
+    def check_compiled():
         torch._dynamo.reset()
         counters.clear()
         network, x = make_network(options.device)
@@ -257,7 +257,28 @@ def list_graphs(options):
             raise Failed(f"Inductor leaves out {skips} graphs")
         return expect(worst, 1e-3)
 
-    yield "CUDA graphs", check
+    def check_captured(engine):
+        network, x = make_network(options.device)
+        step = fad.torch.nest(network, engine=engine, min_numel=1)
+        stream = torch.cuda.Stream()
+        stream.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(stream):
+            wait_for_kernels(step, network, x)
+            get_gradients(step, network, x)
+        torch.cuda.synchronize()
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            found = get_gradients(step, network, x)
+        # The graph reads the new numbers.
+        x.copy_(x.flip(0) * 0.5)
+        graph.replay()
+        torch.cuda.synchronize()
+        found = [each.clone() for each in found]
+        return expect(find_error(found, get_gradients(network, network, x)), 1e-3)
+
+    yield "CUDA graphs, torch.compile", check_compiled
+    for engine in ENGINES:
+        yield f"CUDA graphs, nest {engine}", functools.partial(check_captured, engine)
 
 
 def make_steps(network):
