@@ -113,6 +113,7 @@ def describe(device: str) -> dict[str, Any]:
         "threads": torch.get_num_threads(),
         "clock": "CUDA events" if on_gpu else "CPU time of the process",
         "versions": read_versions(on_gpu),
+        **({"processor": name_processor()} if on_gpu else {}),
     }
 
 
@@ -160,21 +161,28 @@ class Run:
         print(*what, file=sys.stderr, flush=True)
 
 
-def print_header(data: dict[str, Any], models: Sequence[str], counts: Iterable[int]) -> None:
-    """Prints the setting, the sizes of `models`, and how many repetitions there were."""
-    setting = data["setting"]
+def print_setting(setting: dict[str, Any]) -> None:
     parts = [setting[key] for key in ("device", "machine", "instructions") if key in setting]
     if "threads" in setting:
         parts.append(f"{setting['threads']} threads")
     versions = (f"{name} {version}" for name, version in setting["versions"].items())
     ends = [", ".join(parts), ", ".join(versions), setting["clock"]]
     print("; ".join([*ends, *[setting[key] for key in ("processor",) if key in setting]]))
+
+
+def print_repetitions(counts: Iterable[int], how: str = ", in turns") -> None:
+    if counts := set(counts):
+        span = " to ".join(map(str, sorted({min(counts), max(counts)})))
+        print(f"medians of {span} repetitions{how}")
+
+
+def print_header(data: dict[str, Any], models: Sequence[str], counts: Iterable[int]) -> None:
+    """Prints the setting, the sizes of `models`, and how many repetitions there were."""
+    print_setting(data["setting"])
     for name in models:
         sizes = data["models"][name]["sizes"].items()
         print(f"{name}: " + ", ".join(f"{key} {value}" for key, value in sizes))
-    if counts := set(counts):
-        span = " to ".join(map(str, sorted({min(counts), max(counts)})))
-        print(f"medians of {span} repetitions, in turns")
+    print_repetitions(counts)
 
 
 def find_models(data: Mapping[str, Any], names: Iterable[str]) -> Iterator[Mapping[str, Any]]:

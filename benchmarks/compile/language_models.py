@@ -89,9 +89,13 @@ def run(arguments):
 
 
 def print_table(data, models):
-    setting = data["setting"]
-    versions = ", ".join(f"{name} {version}" for name, version in setting["versions"].items())
-    print(f"{setting['device']}, {setting['machine']}; {versions}; {setting['clock']}")
+    figures.print_setting(data["setting"])
+    counts = (
+        each["repetitions"]
+        for name in models
+        for each in data["models"].get(name, {}).get("configurations", {}).values()
+    )
+    figures.print_repetitions(counts, "")
     for found in figures.find_models(data, models):
         if "inductor" not in found:
             print("not measured")

@@ -135,10 +135,8 @@ def print_table(data, models, activations, methods):
         if name in models
     ]
     figures.print_header(data, [name for name in models if name in data["models"]], ())
-    counts = sorted({each["repetitions"] for _, _, group in groups for each in group.values()})
-    if counts:
-        span = " to ".join(map(str, dict.fromkeys((counts[0], counts[-1]))))
-        print(f"medians of {span} repetitions, one method after the other")
+    counts = (each["repetitions"] for _, _, group in groups for each in group.values())
+    figures.print_repetitions(counts, ", one method after the other")
     print(
         f"\nMiB kept and at the peak for a sample, the largest batch within "
         f"{data['setting']['memory']:g} GiB, samples a second\nthere and at the batch above, and "
