@@ -10,14 +10,23 @@ import tempfile
 # The device of gpu.device, unless a test has another one.
 make_device = None
 POLICIES = "bp", "recompute", "fad", "auto"
-PROGRAM = """func.func @main(%x: tensor<?xf32>, %b: tensor<?xf32>) -> tensor<?xf32> {
-  %s = arith.addf %x, %b : tensor<?xf32>
-  %y = fad.ACTIVATION %s : tensor<?xf32>
-  return %y : tensor<?xf32>
+# The gradient of the bias is a sum over rows.
+PROGRAM = """func.func @main(%x: tensor<?x64xf32>, %b: tensor<64xf32>) -> tensor<?x64xf32> {
+  %s = linalg.generic {
+      indexing_maps = [affine_map<(r, c) -> (r, c)>, affine_map<(r, c) -> (c)>,
+                       affine_map<(r, c) -> (r, c)>],
+      iterator_types = ["parallel", "parallel"]}
+      ins(%x, %b : tensor<?x64xf32>, tensor<64xf32>) outs(%x : tensor<?x64xf32>) {
+  ^bb0(%element: f32, %bias: f32, %out: f32):
+    %sum = arith.addf %element, %bias : f32
+    linalg.yield %sum : f32
+  } -> tensor<?x64xf32>
+  %y = fad.ACTIVATION %s : tensor<?x64xf32>
+  return %y : tensor<?x64xf32>
 }
 """
-# More than a tile, and the last one is not full.
-SIZE = 5000
+# Rows: more than a tile has, and the last tile is not full.
+SIZE = 78
 
 
 class Skip(Exception):
