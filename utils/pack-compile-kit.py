@@ -29,7 +29,8 @@ MODULES = (
         "paper", "eager_methods", "eager_models", "eager_tables")),
     *(f"benchmarks/common/{name}.py" for name in (
         "batches", "compositions", "figures", "models", "records", "steps")),
-    *(f"test/GPUKit/checks/{name}.py" for name in ("gpu_checks", "kernel_checks", "torch_checks")),
+    *(f"test/GPUKit/checks/{name}.py" for name in (
+        "gpu_checks", "kernel_checks", "outcomes", "torch_checks")),
     *(f"test/python/eager/Inputs/{name}.py" for name in (
         "check_random", "cuda_autocast", "random_programs")),
     "utils/test-gpu.sh",

@@ -1,8 +1,9 @@
-"""Runs kernels_gpu.py of a kit, or after the kit gpu_checks.py, with tensors in the host's memory,
-for the driver of tests: what it measures says nothing about a GPU.
+"""Runs kernels_gpu.py of a kit, or the checks of its kernels, with tensors in the host's memory, for
+the driver of tests: what it measures says nothing about a GPU.
 
-usage: run_on_host.py KIT [CHECKS/gpu_checks.py] ARGUMENTS..."""
+usage: run_on_host.py KIT ARGUMENTS..., or run_on_host.py KIT --checks FOLDER SANITIZER"""
 
+import argparse
 import pathlib
 import sys
 import time
@@ -50,13 +51,17 @@ class Host(Device):
 list_sizes = checks.list_sizes
 # A million elements take a while here.
 checks.list_sizes = lambda tile: list_sizes(tile)[:-1]
-if sys.argv[1:] and sys.argv[1].endswith(".py"):
-    sys.path.insert(0, str(pathlib.Path(sys.argv.pop(1)).parent))
-    import gpu_checks
+if sys.argv[1:2] == ["--checks"]:
+    sys.path.insert(0, sys.argv[2])
     import kernel_checks
+    import outcomes
 
     kernel_checks.make_device = Host
-    sys.argv += ["--device=cpu", "--together", f"--kernels={kit}"]
-    gpu_checks.main()
+    options = argparse.Namespace(device="cpu", quick=True, sanitizer=sys.argv[3])
+    options.kernels = pathlib.Path(kit)
+    tally = outcomes.Tally()
+    for list_checks in kernel_checks.list_kernels, kernel_checks.list_sanitizer:
+        outcomes.run_here("kernels", list_checks, options, tally)
+    tally.finish()
 else:
     kernels_gpu.main(Host)

@@ -13,7 +13,6 @@ import os
 import pathlib
 import sys
 import time
-import traceback
 
 HERE = pathlib.Path(__file__).resolve().parent
 # In a kit, all modules are beside this one.
@@ -24,6 +23,7 @@ for folder in "benchmarks/common", "test/python/eager/Inputs":
 
 import kernel_checks
 import torch_checks
+from outcomes import Skip, Tally, run_here, work
 
 # By name: what makes the checks, and how many seconds they may take.
 GROUPS = {
@@ -66,77 +66,14 @@ def describe(device):
     try:
         import torch
     except ImportError as error:
-        raise kernel_checks.Skip(f"{error}; checks take PyTorch") from None
+        raise Skip(f"{error}; checks take PyTorch") from None
     if device == "cuda" and not torch.cuda.is_available():
-        raise kernel_checks.Skip("PyTorch finds no NVIDIA GPU; --device cpu checks what takes none")
+        raise Skip("PyTorch finds no NVIDIA GPU; --device cpu checks what takes none")
     import figures
 
     name = torch.cuda.get_device_name() if device == "cuda" else figures.name_processor()
     versions = (f"{key} {value}" for key, value in figures.read_versions(device == "cuda").items())
     return f"{name}; {', '.join(versions)}"
-
-
-def work(group, options, report):
-    """Reports the names of the checks of `group`, and then the outcome of each."""
-    try:
-        checks = list(GROUPS[group][0](options))
-    except kernel_checks.Skip as skip:
-        report([group])
-        return report(("skipped", str(skip), 0.0))
-    except Exception as error:
-        report([group])
-        return report(("failed", name_error(error), 0.0))
-    report([name for name, _ in checks])
-    for _, check in checks:
-        begin = time.monotonic()
-        try:
-            note = check()
-            outcome = "passed", note or ""
-        except kernel_checks.Skip as skip:
-            outcome = "skipped", str(skip)
-        except Exception as error:
-            outcome = "failed", name_error(error)
-        report((*outcome, time.monotonic() - begin))
-
-
-def name_error(error):
-    if isinstance(error, (kernel_checks.Failed, AssertionError)):
-        return str(error)
-    where = traceback.extract_tb(error.__traceback__)[-1]
-    return f"{type(error).__name__}: {error} ({pathlib.Path(where.filename).name}:{where.lineno})"
-
-
-class Tally:
-    """Outcomes, which are printed as they come."""
-
-    def __init__(self):
-        self.counts = {"passed": 0, "failed": 0, "skipped": 0}
-
-    def add(self, outcome, name, note, seconds):
-        self.counts[outcome] += 1
-        note = " / ".join(note.splitlines())
-        print(f"{outcome:8}{name}{': ' * bool(note)}{note} ({seconds:.1f} s)", flush=True)
-
-    def take(self, message, names):
-        """Adds an outcome of the first of `names`, or begins a list of them; returns the rest."""
-        if isinstance(message, list):
-            return message
-        outcome, note, seconds = message
-        self.add(outcome, names[0], note, seconds)
-        return names[1:]
-
-    def skip(self, names, why):
-        for name in names:
-            self.add("skipped", name, why, 0.0)
-
-
-def run_here(group, options, tally):
-    names = []
-
-    def report(message):
-        names[:] = tally.take(message, names)
-
-    work(group, options, report)
 
 
 def run_apart(group, options, tally, end):
@@ -170,7 +107,7 @@ def run_apart(group, options, tally, end):
 
 
 def work_apart(group, options, sender):
-    work(group, options, sender.send)
+    work(group, GROUPS[group][0], options, sender.send)
     sender.send(None)
 
 
@@ -180,19 +117,17 @@ def main():
     os.environ.setdefault("OMP_NUM_THREADS", "1" if options.device == "cpu" else "4")
     try:
         print(describe(options.device), flush=True)
-    except kernel_checks.Skip as skip:
+    except Skip as skip:
         tally.skip(options.only, str(skip))
         options.only = []
     for group in options.only:
         if time.monotonic() > end:
             tally.skip([group], OUT_OF_TIME)
         elif options.together:
-            run_here(group, options, tally)
+            run_here(group, GROUPS[group][0], options, tally)
         else:
             run_apart(group, options, tally, end)
-    counts = tally.counts
-    print(", ".join(f"{counts[name]} {name}" for name in counts))
-    sys.exit(counts["failed"] > 0 or counts["passed"] == 0)
+    tally.finish()
 
 
 if __name__ == "__main__":

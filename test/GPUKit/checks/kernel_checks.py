@@ -7,6 +7,8 @@ import subprocess
 import sys
 import tempfile
 
+from outcomes import Failed, Skip
+
 # The device of gpu.device, unless a test has another one.
 make_device = None
 POLICIES = "bp", "recompute", "fad", "auto"
@@ -27,14 +29,6 @@ PROGRAM = """func.func @main(%x: tensor<?x64xf32>, %b: tensor<64xf32>) -> tensor
 """
 # Rows: more than a tile has, and the last tile is not full.
 SIZE = 78
-
-
-class Skip(Exception):
-    """A check that this machine cannot run. Its message is the reason."""
-
-
-class Failed(Exception):
-    """A check that failed. Its message says how."""
 
 
 def run(*command):

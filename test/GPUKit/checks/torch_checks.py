@@ -4,7 +4,7 @@ import contextlib
 import functools
 import time
 
-from kernel_checks import Failed, Skip
+from outcomes import Failed, Skip
 
 ENGINES, POLICIES = ("interactive", "deferred"), ("auto", "fad")
 # Of the three layers with dropout.
