@@ -506,7 +506,7 @@ class Destinations(unittest.TestCase):
             for sized in operations
             if sized.type == "f64" and sized.case.shapes[-1] != sized.case.shapes[0]
         ]
-        for sized in operations if self.every else operations[::8]:
+        for sized in operations if self.every else operations[::16]:
             nested = fad.nest(sized.parse(sized.case, True), policy="fad")
             executable = fad.compile(nested.module)
             self.check_sized(sized, executable, "f_forward", MESSAGE)
