@@ -13,6 +13,7 @@
 
 namespace mlir::fad::python {
 
+void bindBuilder(nanobind::module_ &module);
 void bindExchange(nanobind::module_ &module);
 void bindExecutable(nanobind::module_ &module);
 void bindKernels(nanobind::module_ &module);

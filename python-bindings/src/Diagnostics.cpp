@@ -34,8 +34,12 @@ DiagnosticText::DiagnosticText(std::string severity, std::string message,
   FileLineColLoc place;
   if (loc)
     place = (*loc)->findInstanceOf<FileLineColLoc>();
-  if (!place)
+  if (!place) {
+    // An operation of another framework's graph.
+    if (auto named = loc ? (*loc)->findInstanceOf<NameLoc>() : NameLoc())
+      file = named.getName().str();
     return;
+  }
   file = place.getFilename().str();
   line = place.getLine();
   column = place.getColumn();

@@ -18,6 +18,7 @@ NB_MODULE(_fad, module) {
   nanobind::set_leak_warnings(false);
   registerErrorTranslator();
   bindModule(module);
+  bindBuilder(module);
   bindNest(module);
   bindPlan(module);
   bindMemoryReport(module);

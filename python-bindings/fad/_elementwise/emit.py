@@ -3,8 +3,7 @@
 import math
 from typing import Any
 
-from .._operators import writer
-from .._operators.writer import Body, Input, Writer
+from .._operators.writer import Body, Scalar, Value, Writer
 from .operations import OPERATIONS
 from .symbols import Program, Symbol
 
@@ -18,34 +17,33 @@ class _Emitter:
     def __init__(self, program: Program, count: int, element: str) -> None:
         self.body, wide = Body(element == "f16"), WIDE[element]
         self.write = Writer(self.body, wide)
+        arguments = [self.body.add_argument(element) for _ in range(count)]
         self.values = {
-            f"x{number}": self.body.convert(f"%a{number}", element, wide) for number in range(count)
+            f"x{number}": self.body.convert(each, wide) for number, each in enumerate(arguments)
         }
         for index, (name, operands) in enumerate(program.steps):
             self.values[f"v{index}"] = self.add(name, [self.read(each) for each in operands])
 
-    def read(self, value: Any) -> str:
+    def read(self, value: Any) -> Value:
         return self.values[value.name] if isinstance(value, Symbol) else self.write.read(value)
 
-    def add(self, name: str, operands: list[str]) -> str:
+    def add(self, name: str, operands: list[Value]) -> Value:
         if name == "to_number":
-            return self.body.convert(*operands, "i1", self.write.type)
+            return self.body.convert(*operands, self.write.type)
         if name == "where":
             return self.write.select(*operands)
         operation = OPERATIONS[name]
         if operation.takes == "condition":
             return self.body.apply_logic(operation.mlir, *operands)
-        return self.body.apply(operation.mlir, self.write.type, *operands)
+        if operation.order:
+            return self.body.compare(operation.mlir, operation.order, *operands)
+        return self.body.apply(operation.mlir, *operands)
 
 
-def make_module(program: Program, result: Any, count: int, element: str) -> str:
-    """A module in which `@f` applies the function to `count` tensors of one dimension."""
+def make_scalar(program: Program, result: Any, count: int, element: str) -> Scalar:
+    """The function of `count` numbers of the type `element`."""
     emitter = _Emitter(program, count, element)
-    value = emitter.body.convert(emitter.read(result), WIDE[element], element)
-    tensor = f"tensor<?x{element}>"
-    inputs = [Input(f"%t{i}", tensor, f"%a{i}", element) for i in range(count)]
-    lines = writer.make_elementwise(inputs, emitter.body.text, value, element)
-    return writer.make_module([each[:2] for each in inputs], lines, element, "f")
+    return emitter.body.finish(emitter.body.convert(emitter.read(result), element))
 
 
 def _write_number(value: Any) -> str:

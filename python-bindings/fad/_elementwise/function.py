@@ -13,10 +13,10 @@ import numpy as np
 
 from .._arrays import Array, read_array
 from .._executable import Executable
-from .._module import parse
 from .._nest import nest
+from .._operators.writer import Scalar, make_module
 from .._run import compile as compile_module
-from .emit import make_module, make_torch_source
+from .emit import make_scalar, make_torch_source
 from .symbols import Symbol, trace
 
 _ELEMENTS = {"float16": "f16", "bfloat16": "bf16", "float32": "f32", "float64": "f64"}
@@ -25,8 +25,8 @@ _ELEMENTS = {"float16": "f16", "bfloat16": "bf16", "float32": "f32", "float64": 
 class _Kernel:
     """The code of a function: of its value, and of its value and derivatives."""
 
-    def __init__(self, text: str) -> None:
-        self._module = parse(text)
+    def __init__(self, scalar: Scalar) -> None:
+        self._module = make_module(scalar)
         self._lock = threading.Lock()
         self._value: Executable | None = None
         self._nested: Any = None
@@ -47,8 +47,8 @@ class _Kernel:
 
 
 @functools.lru_cache(maxsize=256)
-def _get_kernel(text: str) -> _Kernel:
-    return _Kernel(text)
+def _get_kernel(scalar: Scalar) -> _Kernel:
+    return _Kernel(scalar)
 
 
 @functools.lru_cache(maxsize=256)
@@ -159,9 +159,9 @@ class Elementwise:
                 f"the arguments of {self._name} have the shapes {shapes}, which do not broadcast"
             ) from None
         program, result = self._trace(call)
-        text = make_module(program, result, len(arrays), _ELEMENTS[dtype])
+        scalar = make_scalar(program, result, len(arrays), _ELEMENTS[dtype])
         flat = [np.ascontiguousarray(np.broadcast_to(each, shape)).reshape(-1) for each in arrays]
-        return _get_kernel(text), flat, shape
+        return _get_kernel(scalar), flat, shape
 
     def _read(self, label: str, value: Any) -> Array:
         place = f"argument {label} of {self._name}"

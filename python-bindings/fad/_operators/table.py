@@ -59,6 +59,8 @@ class Operator(NamedTuple):
     #: The value as an expression of mpmath in the operands x, y and z, and in numbers by the
     #: names that formulas have for them. Without one, mpmath's function of the name.
     reference: str = ""
+    #: The predicates of `mlir` and of `integer` where these compare.
+    orders: tuple[str, str] = ("", "")
 
 
 def _functions(names: str, **columns: str) -> list[Operator]:
@@ -152,12 +154,12 @@ OPERATORS = (
     Operator("trunc", "step", "math.trunc", numpy="trunc", reference="sign(x) * floor(abs(x))"),
     Operator("round", "step", "math.roundeven", numpy="rint", reference="nint(x)"),
     # Conditions
-    *(Operator(name, "condition", f"arith.cmpf {ordered},", f"arith.cmpi {integer},", None,
-               "Tensor", 2, numpy, sign, reference=f"x {sign} y")
-      for name, ordered, integer, numpy, sign in (
-          ("eq", "oeq", "eq", "equal", "=="), ("ne", "une", "ne", "not_equal", "!="),
-          ("gt", "ogt", "sgt", "greater", ">"), ("ge", "oge", "sge", "greater_equal", ">="),
-          ("lt", "olt", "slt", "less", "<"), ("le", "ole", "sle", "less_equal", "<="))),
+    *(Operator(name, "condition", "arith.cmpf", "arith.cmpi", None, "Tensor", 2, numpy, sign,
+               reference=f"x {sign} y", orders=orders)
+      for name, orders, numpy, sign in (
+          ("eq", ("oeq", "eq"), "equal", "=="), ("ne", ("une", "ne"), "not_equal", "!="),
+          ("gt", ("ogt", "sgt"), "greater", ">"), ("ge", ("oge", "sge"), "greater_equal", ">="),
+          ("lt", ("olt", "slt"), "less", "<"), ("le", ("ole", "sle"), "less_equal", "<="))),
     Operator("isnan", "condition", "math.isnan", reference="isnan(x)"),
     # Conditions of conditions, by the names of integers' bits. One is negated by `xori` with true.
     Operator("bitwise_and", "logic", "arith.andi", aten="Tensor", operands=2, numpy="logical_and",

@@ -1,74 +1,114 @@
-"""Scalar bodies of elementwise operations in MLIR, as text."""
+"""Scalar bodies of elementwise operations in MLIR."""
 
 import math
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from .. import _fad
+from .._module import Module
+
 #: The forms of numbers, and of their bits, in the module struct.
-_FORMATS = {"f64": ("<d", "<Q"), "f32": ("<f", "<I"), "f16": ("<e", "<H"), "bf16": ("<f", "<I")}
+_FORMATS = {"f64": ("<d", "<q"), "f32": ("<f", "<i"), "f16": ("<e", "<h"), "bf16": ("<f", "<i")}
 FLOATS = (*_FORMATS,)
-_WIDTHS = {"f64": 64, "f32": 32, "f16": 16, "bf16": 16}
+_WIDTHS = {"f64": 64, "f32": 32, "f16": 16, "bf16": 16, "i64": 64, "i32": 32, "i16": 16, "i8": 8}
 
 
 class Unsupported(Exception):
     """An operation, or one of its forms, that has no scalar body here."""
 
 
+class Value(NamedTuple):
+    """A value of a body: its number among the arguments and the operations, and its type."""
+
+    number: int
+    type: str
+
+
+class Operation(NamedTuple):
+    """An operation of a body, by its names in MLIR, with the numbers of its operands."""
+
+    name: str
+    operands: tuple[int, ...]
+    type: str
+    attributes: tuple[tuple[str, Any], ...]
+
+
+class Scalar(NamedTuple):
+    """A function of numbers: the types of its arguments, its operations, and its result."""
+
+    arguments: tuple[str, ...]
+    operations: tuple[Operation, ...]
+    result: Value
+
+
 class Body:
-    """The text of a scalar body. Types are those of MLIR; integers are signed. `is_f16` says
-    whether tensors are of f16, of whatever type this computes in."""
+    """The operations of a scalar body. Types are those of MLIR; integers are signed. `is_f16`
+    says whether tensors are of f16, of whatever type this computes in."""
 
     def __init__(self, is_f16: bool = False) -> None:
         self.is_f16 = is_f16
-        self.lines: list[str] = []
+        self.arguments: list[str] = []
+        self.operations: list[Operation] = []
 
-    @property
-    def text(self) -> str:
-        return "\n".join(self.lines)
+    def add_argument(self, type: str) -> Value:
+        """An argument, all of which come before operations."""
+        self.arguments.append(type)
+        return Value(len(self.arguments) - 1, type)
 
-    def add(self, text: str) -> str:
-        name = f"%v{len(self.lines)}"
-        self.lines.append(f"{name} = {text}")
-        return name
+    def add(self, name: str, operands: Sequence[Value], type: str, **attributes: Any) -> Value:
+        numbers = tuple(each.number for each in operands)
+        self.operations.append(Operation(name, numbers, type, (*attributes.items(),)))
+        return Value(len(self.arguments) + len(self.operations) - 1, type)
 
-    def constant(self, value: Any, type: str) -> str:
-        """A number. Of those that have no place in a type of 16 bits, there are none:
-        PyTorch computes with the number as it is, and rounds the result."""
+    def finish(self, result: Value) -> Scalar:
+        return Scalar((*self.arguments,), (*self.operations,), result)
+
+    def constant(self, value: Any, type: str) -> Value:
+        """A number. Of those that have no place in an integer or a type of 16 bits, there are
+        none: PyTorch computes with the number as it is, and rounds the result."""
         if type == "i1":
-            return self.add(f"arith.constant {str(bool(value)).lower()}")
-        if type not in FLOATS:
-            return self.add(f"arith.constant {int(value)} : {type}")
-        # The bits hold infinities, NaN and every digit.
-        bits, is_exact = find_bits(float(value), type)
-        if _WIDTHS[type] == 16 and not is_exact:
+            return self.add("arith.constant", (), type, value=int(bool(value)))
+        width = _WIDTHS[type]
+        if type in FLOATS:
+            # The bits hold infinities, NaN and every digit.
+            bits, is_exact = find_bits(float(value), type)
+            is_there = width > 16 or is_exact
+        else:
+            bits = int(value)
+            is_there = bits in range(-1 << width - 1, 1 << width - 1)
+        if not is_there:
             raise Unsupported
-        return self.add(f"arith.constant 0x{bits:0{_WIDTHS[type] // 4}X} : {type}")
+        return self.add("arith.constant", (), type, value=bits)
 
-    def apply(self, op: str, type: str, *operands: str) -> str:
-        return self.add(f"{op} {', '.join(operands)} : {type}")
+    def apply(self, op: str, *operands: Value, **attributes: Any) -> Value:
+        """The result of `op`, of the type of its last operand."""
+        return self.add(op, operands, operands[-1].type, **attributes)
 
-    def apply_logic(self, op: str, *conditions: str) -> str:
+    def compare(self, op: str, order: str, a: Value, b: Value) -> Value:
+        return self.add(op, (a, b), "i1", predicate=order)
+
+    def apply_logic(self, op: str, *conditions: Value) -> Value:
         """The operation `op` of two conditions, or of one and true."""
         if len(conditions) == 1:
             conditions = (*conditions, self.constant(True, "i1"))
-        return self.apply(op, "i1", *conditions)
+        return self.apply(op, *conditions)
 
-    def convert(self, value: str, source: str, target: str) -> str:
+    def convert(self, value: Value, target: str) -> Value:
         """`value` as a float of another type."""
+        source = value.type
         if source == target:
             return value
         if source not in FLOATS:
-            op = "uitofp" if source == "i1" else "sitofp"
-            return self.add(f"arith.{op} {value} : {source} to {target}")
+            return self.add(f"arith.{'uitofp' if source == 'i1' else 'sitofp'}", (value,), target)
         if _WIDTHS[source] == _WIDTHS[target]:
-            value, source = self.convert(value, source, "f32"), "f32"
-        op = "extf" if _WIDTHS[source] < _WIDTHS[target] else "truncf"
-        return self.add(f"arith.{op} {value} : {source} to {target}")
+            return self.convert(self.convert(value, "f32"), target)
+        is_wider = _WIDTHS[source] < _WIDTHS[target]
+        return self.add(f"arith.{'extf' if is_wider else 'truncf'}", (value,), target)
 
 
 def find_bits(value: float, type: str) -> tuple[int, bool]:
-    """The bits of `value`, rounded to `type`, and whether they are `value`. A number that
+    """The bits of `value`, rounded to `type`, as a signed integer, and whether they are `value`. A number that
     bf16 does not hold has no bits here."""
     number, integer = _FORMATS[type]
     try:
@@ -90,19 +130,18 @@ class Writer:
     def __init__(self, body: Body, type: str) -> None:
         self.body, self.type = body, type
 
-    def read(self, operand: Any) -> str:
-        if isinstance(operand, str):
+    def read(self, operand: Any) -> Value:
+        if isinstance(operand, Value):
             return operand
         return self.body.constant(operand, self.type)
 
-    def apply(self, op: str, *operands: Any, attributes: str = "") -> str:
-        values = ", ".join(map(self.read, operands))
-        return self.body.add(f"{op} {values} {attributes}: {self.type}")
+    def apply(self, op: str, *operands: Any, **attributes: Any) -> Value:
+        return self.body.apply(op, *map(self.read, operands), **attributes)
 
-    def compare(self, order: str, a: Any, b: Any) -> str:
-        return self.apply(f"arith.cmpf {order},", a, b)
+    def compare(self, order: str, a: Any, b: Any) -> Value:
+        return self.body.compare("arith.cmpf", order, self.read(a), self.read(b))
 
-    def select(self, condition: str, a: Any, b: Any) -> str:
+    def select(self, condition: Value, a: Any, b: Any) -> Value:
         return self.apply("arith.select", condition, a, b)
 
     def round(self, operand: Any) -> Any:
@@ -111,33 +150,22 @@ class Writer:
         return operand
 
 
-class Input(NamedTuple):
-    """An operand of an elementwise operation: a value of a function, or a number that all
-    elements have in common, and the name and the type of an element in the body."""
-
-    value: str
-    type: str
-    name: str
-    element: str
+def add_tensor(builder: _fad.Builder, element: str) -> _fad.Value:
+    """An argument that is a tensor of one dimension."""
+    return builder.argument(((None,), element))
 
 
-def make_elementwise(inputs: Sequence[Input], body: str, value: str, element: str) -> str:
-    """`%r`, of a dynamic number of elements, each of which is the `value` that the lines of
-    `body` compute."""
-    values, types = (", ".join(each[i] for each in inputs) for i in (0, 1))
-    block = ", ".join(f"{each.name}: {each.element}" for each in inputs)
-    lines = (
-        f"%r = fad.elementwise ins({values} : {types}) -> tensor<?x{element}> {{",
-        f"^bb0({block}):",
-        body,
-        f"fad.yield {value} : {element}",
-        "}",
-    )
-    return "\n".join(lines)
-
-
-def make_module(arguments: Sequence[tuple[str, str]], lines: str, element: str, name: str) -> str:
-    """A module with one function, of `arguments` with their types, which returns `%r`."""
-    taken = ", ".join(f"{argument}: {type}" for argument, type in arguments)
-    tensor = f"tensor<?x{element}>"
-    return f"func.func @{name}({taken}) -> {tensor} {{\n{lines}\nreturn %r : {tensor}\n}}"
+def make_module(
+    scalar: Scalar,
+    numbers: int = 0,
+    name: str = "f",
+    read: Callable[[_fad.Builder, str], _fad.Value] = add_tensor,
+) -> Module:
+    """A module with one function, which applies `scalar` to the elements of tensors, and to as
+    many `numbers`, its last arguments. `read` adds the argument for a tensor."""
+    builder = _fad.Builder(name)
+    count = len(scalar.arguments) - numbers
+    values = [read(builder, each) for each in scalar.arguments[:count]]
+    values += [builder.argument(each) for each in scalar.arguments[count:]]
+    result = builder.map(values, scalar, ((None,), scalar.result.type))
+    return Module(builder.finish([result]))

@@ -195,7 +195,7 @@ assert len(names) == len({*names}), "a name is twice in the table"
 for row in OPERATORS:
     if row.aten:
         node = getattr(find_packet(row), row.aten)
-        assert TARGETS[row.mlir.replace(" ", ".").rstrip(",")] is node, row
+        assert TARGETS[".".join(filter(None, (row.mlir, row.orders[0])))] is node, row
         assert find_packet(row) in RULES or row.name == "isnan", row
     if row.kind == "logic":
         check_logic(row)

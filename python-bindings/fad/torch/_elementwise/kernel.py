@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ... import compile as compile_for_cpu
-from ... import nest, parse
+from ... import nest
 from .._requirements import torch
 from .scalar_function import NotElementwise, ScalarFunction
 
@@ -44,7 +44,7 @@ class Kernel:
         options: dict[str, Any] = {"policy": "fad" if keep == "derivative" else "recompute"}
         if hides:
             options = {"policy": "auto", "derivative_bits": bits}
-        nested = nest(parse(function.make_module(hides)), wrt=wrt, **options)
+        nested = nest(function.make_module(hides), wrt=wrt, **options)
         executable = compile_for_cpu(nested, check=False)
         # Tensors are of the right types and sizes, so nothing of `Executable.call` is left.
         self._call = executable._handle.call

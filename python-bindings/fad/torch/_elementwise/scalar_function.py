@@ -9,9 +9,11 @@ from typing import Any
 
 from torch import fx
 
+from ... import _fad
+from ..._module import Module
 from ..._operators.formulas import Formula
 from ..._operators.table import OPERATORS, Operator
-from ..._operators.writer import Body, Input, Unsupported, make_elementwise, make_module
+from ..._operators.writer import Body, Scalar, Unsupported, Value, add_tensor, make_module
 from .._decompositions.kinks import get_kinks
 from .._decompositions.special import get_special
 from .._pytorch import get_decompositions
@@ -35,55 +37,44 @@ def get_name(function: Callable[..., Any]) -> str:
 
 @dataclass(frozen=True)
 class ScalarFunction:
-    """A function of elements of `dtypes` with a result of the type `result`: the text of
-    a scalar body, and the value there that is the result."""
+    """A function of elements of `dtypes` with a result of the type `result`."""
 
-    body: str
-    value: str
+    scalar: Scalar
     dtypes: tuple[torch.dtype, ...]
     result: torch.dtype
 
-    def make_module(self, hides_arguments: bool = False) -> str:
-        """The text of a module whose function `f` maps tensors of one dimension to one.
+    def make_module(self, hides_arguments: bool = False) -> Module:
+        """A module whose function `f` maps tensors of one dimension to one.
 
         Arguments cost nothing to keep, so fad never keeps few bits instead. With
         `hides_arguments`, they have a dimension of size 1 more, which is summed: then
         what comes from them has to be kept."""
-        elements = [MLIR_TYPES[dtype] for dtype in self.dtypes]
-        given = "tensor<?x1x" if hides_arguments else "tensor<?x"
-        arguments = [(f"%x{i}", f"{given}{each}>") for i, each in enumerate(elements)]
-        lines: list[str] = []
-        if hides_arguments:
-            for number, each in enumerate(elements):
-                lines += _sum(number, each)
-        read = "%h" if hides_arguments else "%x"
-        inputs = [
-            Input(f"{read}{i}", f"tensor<?x{each}>", f"%a{i}", each)
-            for i, each in enumerate(elements)
-        ]
-        result = MLIR_TYPES[self.result]
-        lines.append(make_elementwise(inputs, self.body, self.value, result))
-        return make_module(arguments, "\n".join(lines), result, "f")
+        return make_module(self.scalar, read=_sum if hides_arguments else add_tensor)
 
 
-def _sum(number: int, element: str) -> list[str]:
-    """`%h`, the sum of the argument `%x` along its dimension of size 1."""
-    given, result = f"tensor<?x1x{element}>", f"tensor<?x{element}>"
-    return [
-        f"%o{number} = arith.constant 0 : index",
-        f"%n{number} = tensor.dim %x{number}, %o{number} : {given}",
-        f"%e{number} = tensor.empty(%n{number}) : {result}",
-        f"%z{number} = arith.constant 0.0 : {element}",
-        f"%i{number} = linalg.fill ins(%z{number} : {element}) outs(%e{number} : {result}) "
-        f"-> {result}",
-        f"%h{number} = linalg.reduce {{ arith.addf }} ins(%x{number} : {given}) "
-        f"outs(%i{number} : {result}) dimensions = [1]",
-    ]
+def _sum(builder: _fad.Builder, element: str) -> _fad.Value:
+    """An argument, summed along its dimension of size 1."""
+    value = builder.argument(((None, 1), element))
+    (place,) = builder.create("arith.constant", [], ["index"], {"value": 0})
+    (zero,) = builder.create("arith.constant", [], [element], {"value": 0})
+    (size,) = builder.create("tensor.dim", [value, place], ["index"])
+    result = ((None,), element)
+    (empty,) = builder.create("tensor.empty", [size], [result])
+    keep, add = Body(), Body()
+    given, _ = (keep.add_argument(element) for _ in range(2))
+    (zeros,) = builder.create("linalg.fill", [zero, empty], [result], body=keep.finish(given))
+    given, sum = (add.add_argument(element) for _ in range(2))
+    sum = add.apply("arith.addf", sum, given)
+    (total,) = builder.create(
+        "linalg.reduce", [value, zeros], [result], {"dimensions": (1,)}, add.finish(sum)
+    )
+    return total
 
 
-def _test(op: str) -> Callable[..., str]:
-    def rule(body: Body, _: Any, x: Operand) -> str:
-        return body.apply(op, float_type(x.dtype), x.read(body, x.dtype))
+def _test(op: str) -> Callable[..., Value]:
+    def rule(body: Body, _: Any, x: Operand) -> Value:
+        float_type(x.dtype)
+        return body.add(op, (x.read(body, x.dtype),), "i1")
 
     return rule
 
@@ -97,7 +88,7 @@ def _make_formula(operator: Operator) -> Formula:
 
 # Those of graphs that PyTorch has differentiated are values alone; here are the formulas that
 # fad differentiates.
-_RULES: dict[Any, Callable[..., str]] = {
+_RULES: dict[Any, Callable[..., Value]] = {
     **RULES,
     **{
         find_packet(row): apply_to_floats(_make_formula(row))
@@ -279,8 +270,8 @@ def import_graph(
         types = {dtype: torch.float32 for dtype in dtypes if dtype in _NARROW}
     importer = _Importer(function, types, result is torch.float16)
     body, operands = importer.body, []
-    for number, dtype in enumerate(dtypes):
+    for value, dtype in [(body.add_argument(MLIR_TYPES[each]), each) for each in dtypes]:
         wide = types.get(dtype, dtype)
-        operands.append(Operand(Operand(f"%a{number}", dtype).read(body, wide), wide))
+        operands.append(Operand(Operand(value, dtype).read(body, wide), wide))
     value = importer.run(graph, operands).read(body, result)
-    return ScalarFunction(body.text, value, dtypes, result)
+    return ScalarFunction(body.finish(value), dtypes, result)

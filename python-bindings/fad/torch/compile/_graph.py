@@ -1,7 +1,6 @@
 """The nodes of AOTAutograd's joint graphs: their kinds, inputs that they change in place,
 comparisons that jump, and equal ones."""
 
-import json
 import operator
 from dataclasses import dataclass
 from typing import Any, Callable, Iterable
@@ -100,30 +99,27 @@ def find_target(graph: fx.Graph) -> str:
 _MLIR = {row.name: row.mlir for row in OPERATORS}
 
 
-def describe_fusion(target: str) -> str:
+def describe_fusion(target: str) -> dict[str, Any]:
     """The attribute `#fad.fusion` of a function that Inductor compiles for `target`."""
     is_cpu = target == "cpu"
-    limits = [f"{name} = {limit}" for name, limit in find_inlining_limits(is_cpu).items()]
-    if is_cpu:
-        heavy = (json.dumps(_MLIR[name]) for name in HEAVY)
-        limits.append(f"once = [{', '.join(heavy)}]")
-    return f"#fad.fusion<{', '.join(limits)}>"
+    heavy = {"once": [_MLIR[name] for name in HEAVY]} if is_cpu else {}
+    return {**find_inlining_limits(is_cpu), **heavy}
 
 
-def find_memory(node: fx.Node) -> list[str]:
+def find_memory(node: fx.Node) -> dict[str, Any]:
     """The attributes that say what Inductor does with the memory of `node`."""
     packet = get_packet(node)
     if packet in _FUSED:
-        return ["fad.fuses"]
+        return {"fad.fuses": None}
     if packet in OVERWRITING:
-        return ["fad.overwrites"]
+        return {"fad.overwrites": None}
     if packet not in _CONVOLUTIONS:
-        return []
+        return {}
     arguments = name_arguments(node)
     values = [arguments[name].meta["val"] for name in ("input", "weight")]
     image, weight = (estimate_size(value.numel()) * value.dtype.itemsize for value in values)
     is_cpu = values[0].device.type == "cpu"
-    return [f"fad.scratch = {image + _CONVOLUTIONS[packet] * weight}"] if is_cpu else []
+    return {"fad.scratch": image + _CONVOLUTIONS[packet] * weight} if is_cpu else {}
 
 
 def find_kind(node: fx.Node) -> str:

@@ -4,15 +4,16 @@ Tensors have the sizes that PyTorch expects (its hints), so all types are static
 Elementwise operations have scalar bodies, and all others are `fad.opaque`. The
 graph stays the program: this function only serves to choose."""
 
-import json
 import math
 from dataclasses import dataclass, field
-from typing import Any, Iterable, NamedTuple, Sequence
+from typing import Any, Iterable, Mapping, NamedTuple, Sequence
 
 import torch
 from torch import fx
 
-from ..._operators.writer import Body, Unsupported
+from ... import _fad
+from ..._module import Module
+from ..._operators.writer import Body, Unsupported, Value
 from .._types import FLOAT_TYPES, MLIR_TYPES
 from ._graph import (
     describe_fusion,
@@ -37,12 +38,9 @@ class _Type(NamedTuple):
     sizes: tuple[int, ...]
     element: str
 
-    def __str__(self) -> str:
-        return f"tensor<{''.join(f'{size}x' for size in self.sizes)}{self.element}>"
 
-
-# A cotangent without elements, on which backward's effects depend, and its type.
-_BACKWARD, _NOTHING = "%backward", _Type((0,), "f32")
+# The type of a result without elements, which stands for an effect.
+_NOTHING = _Type((0,), "f32")
 
 
 class NotPlanned(Exception):
@@ -51,9 +49,9 @@ class NotPlanned(Exception):
 
 @dataclass
 class Imported:
-    """The text of the function, and how to find the graph in it."""
+    """The function, and how to find the graph in it."""
 
-    text: str
+    module: Module
     # The tensor operands of each operation, by the name of its first result.
     operands: dict[str, list[fx.Node]]
     # The results of the function that are results of the graph.
@@ -72,19 +70,19 @@ class _Importer:
     is_fused: bool
     # Selections of nodes, by their names.
     proposals: Sequence[Sequence[str]] = ()
-    lines: list[str] = field(default_factory=list)
-    # The text of the arguments, the types of the cotangents among them, and the number of others.
-    arguments: list[str] = field(default_factory=list)
+    builder: _fad.Builder = field(default_factory=lambda: _fad.Builder("joint"))
+    # The types of the arguments that are cotangents, and the number of others.
     cotangents: list[_Type] = field(default_factory=list)
     num_inputs: int = 0
-    values: dict[fx.Node, str] = field(default_factory=dict)
+    values: dict[fx.Node, _fad.Value] = field(default_factory=dict)
     types: dict[fx.Node, _Type] = field(default_factory=dict)
     dependent: set[fx.Node] = field(default_factory=set)
-    empty: dict[_Type, str] = field(default_factory=dict)
     operands: dict[str, list[fx.Node]] = field(default_factory=dict)
     # Effects of forward and of backward, besides their results.
-    forward_effects: list[str] = field(default_factory=list)
-    backward_effects: list[str] = field(default_factory=list)
+    forward_effects: list[_fad.Value] = field(default_factory=list)
+    backward_effects: list[_fad.Value] = field(default_factory=list)
+    # A cotangent without elements, on which the effects of backward depend.
+    backward: _fad.Value | None = None
     # Operations that read what backward changes, when backward runs.
     late: set[fx.Node] = field(default_factory=set)
 
@@ -92,6 +90,7 @@ class _Importer:
         readers = find_readers(self.graph, self.num_forward_outputs, self.mutated)
         self.late = set(readers.backward)
         for node in self.graph.nodes:
+            self.builder.locate(node.name)
             if node.op == "placeholder":
                 self.add_argument(node)
             elif node.op != "output":
@@ -103,9 +102,10 @@ class _Importer:
     def shape(self, value: torch.Tensor) -> tuple[int, ...]:
         return tuple(estimate_size(size) for size in value.shape)
 
-    def type(self, value: Any, is_dependent: bool = False) -> _Type:
-        """The type of `value`: its bytes count, and what depends on a cotangent is
+    def find_type(self, node: fx.Node) -> _Type:
+        """The type of `node`: its bytes count, and what depends on a cotangent is
         made of floats, or it would end the dependence."""
+        value = node.meta.get("val")
         if not isinstance(value, torch.Tensor):
             return _Type((), "f64")
         sizes = self.shape(value)
@@ -114,13 +114,12 @@ class _Importer:
             sizes, element = (*sizes, 2), f"f{4 * value.dtype.itemsize}"
         elif element is None:
             element = f"i{8 * value.dtype.itemsize}"
-        if is_dependent and not value.dtype.is_complex and element not in FLOAT_TYPES:
+        if node in self.dependent and not value.dtype.is_complex and element not in FLOAT_TYPES:
             element = {1: "f8E5M2", 2: "f16", 4: "f32", 8: "f64"}[value.dtype.itemsize]
         return _Type(sizes, element)
 
-    def set(self, node: fx.Node, value: str) -> None:
-        self.values[node] = value
-        self.types[node] = self.type(node.meta.get("val"), node in self.dependent)
+    def set(self, node: fx.Node, value: _fad.Value, type: _Type) -> None:
+        self.values[node], self.types[node] = value, type
 
     # Arguments
 
@@ -129,25 +128,22 @@ class _Importer:
             self.dependent.add(node)
         if not isinstance(node.meta.get("val"), torch.Tensor):
             return
-        self.set(node, f"%{node.name}")
-        self.write_argument(
-            f"%{node.name}", self.types[node], is_tangent(node), [f'fad.nodes = ["{node.name}"]']
-        )
+        type, marks = self.find_type(node), {"fad.nodes": [node.name]}
+        self.set(node, self.make_argument(type, is_tangent(node), marks), type)
         if node in self.mutated:
             # Backward would see the new values: what it reads has to be a copy.
             self.add_opaque(node, "clone", "keep", [node], [node])
 
-    def write_argument(
-        self, name: str, type: _Type, is_cotangent: bool = False, marks: Iterable[str] = ()
-    ) -> str:
-        marks = list(marks)
+    def make_argument(
+        self, type: _Type, is_cotangent: bool = False, marks: Mapping[str, Any] | None = None
+    ) -> _fad.Value:
+        attributes = dict(marks or {})
         if is_cotangent:
-            marks.append(f"fad.cotangent = {len(self.cotangents)} : i64")
+            attributes["fad.cotangent"] = len(self.cotangents)
             self.cotangents.append(type)
         else:
             self.num_inputs += 1
-        self.arguments.append(f"{name}: {type}" + (f" {{{', '.join(marks)}}}" if marks else ""))
-        return name
+        return self.builder.argument(type, attributes)
 
     # Operations
 
@@ -198,46 +194,41 @@ class _Importer:
     ) -> None:
         if not results:
             return
-        values, before = self.write_operands(operands, node in self.late)
-        for number, result in enumerate(results):
-            if node in self.dependent:
-                self.dependent.add(result)
-            self.set(result, f"%{node.name}.r{number}")
-        names = ", ".join(f'"{result.name}"' for result in results)
-        after = ", ".join(str(self.types[result]) for result in results)
-        left = ", ".join(self.values[result] for result in results)
-        time = estimate_time(node) if kind == "contraction" else 0
-        time = f" time {time}" if time else ""
-        memory = find_memory(node) if self.is_fused else []
-        marks = ", ".join([f"fad.nodes = [{names}]", *memory])
-        self.lines.append(
-            f'{left} = fad.opaque "{name}" {kind}{time} ({values}) '
-            f"{{{marks}}} : ({before}) -> ({after})"
-        )
+        if node in self.dependent:
+            self.dependent.update(results)
+        types = [self.find_type(each) for each in results]
+        attributes = {
+            "name": name,
+            "kind": kind,
+            "time": estimate_time(node) if kind == "contraction" else 0,
+            "fad.nodes": [each.name for each in results],
+            **(find_memory(node) if self.is_fused else {}),
+        }
+        values = self.find_operands(operands, node in self.late)
+        made = self.builder.create("fad.opaque", values, types, attributes)
+        for result, value, type in zip(results, made, types):
+            self.set(result, value, type)
         self.operands[results[0].name] = operands
 
     def add_effect(self, node: fx.Node, operands: Iterable[Any], is_backward: bool) -> None:
         """Adds what `node` reads, as the operands of an operation of forward or of backward,
         whose result has no elements."""
         operands = self.tensors(operands)
-        values, types = self.write_operands(operands, is_backward)
-        self.lines.append(
-            f'%{node.name}.effect = fad.opaque "{node.target}" keep ({values}) '
-            f'{{fad.nodes = ["{node.name}"]}} : ({types}) -> {_NOTHING}'
-        )
-        self.operands[node.name] = operands
+        values = self.find_operands(operands, is_backward)
+        attributes = {"name": str(node.target), "kind": "keep", "fad.nodes": [node.name]}
         effects = self.backward_effects if is_backward else self.forward_effects
-        effects.append(f"%{node.name}.effect")
+        effects += self.builder.create("fad.opaque", values, [_NOTHING], attributes)
+        self.operands[node.name] = operands
 
-    def write_operands(self, operands: list[fx.Node], is_backward: bool) -> tuple[str, str]:
-        """The lists of the values and the types of `operands`. What depends on a cotangent is
-        backward's, whatever else it reads."""
+    def find_operands(self, operands: list[fx.Node], is_backward: bool) -> list[_fad.Value]:
+        """The values of `operands`. What depends on a cotangent is backward's, whatever else it
+        reads."""
         values = [self.values[operand] for operand in operands]
-        types = [self.types[operand] for operand in operands]
         if is_backward:
-            values.append(_BACKWARD)
-            types.append(_NOTHING)
-        return ", ".join(values), ", ".join(map(str, types))
+            if self.backward is None:
+                self.backward = self.make_argument(_NOTHING, is_cotangent=True)
+            values.append(self.backward)
+        return values
 
     def add_elementwise(self, node: fx.Node) -> bool:
         """Adds `node` as an operation with a scalar body, where it has one."""
@@ -251,7 +242,8 @@ class _Importer:
         body, operands, inputs = Body(), [], []
         for argument in node.args:
             if isinstance(argument, fx.Node) and self.has_arithmetic(argument):
-                operands.append(Operand(f"%a{len(inputs)}", argument.meta["val"].dtype))
+                dtype = argument.meta["val"].dtype
+                operands.append(Operand(body.add_argument(MLIR_TYPES[dtype]), dtype))
                 inputs.append(argument)
             elif isinstance(argument, (bool, int, float)) or argument is None:
                 operands.append(None if argument is None else Operand(argument, None))
@@ -296,39 +288,11 @@ class _Importer:
             return linear == tensors
         return len(linear) == 1 and linear[0] in places
 
-    def add_body(self, node: fx.Node, body: Body, result: str, inputs: list[fx.Node]) -> None:
-        value = node.meta["val"]
-        to = self.type(value)
-        shape = to.sizes
-        element = MLIR_TYPES[value.dtype]
-        values = ", ".join(self.values[used] for used in inputs)
-        types = ", ".join(str(self.types[used]) for used in inputs)
-        elements = [MLIR_TYPES[used.meta["val"].dtype] for used in inputs]
-        block = ", ".join(f"%a{i}: {kind}" for i, kind in enumerate(elements))
-        shapes = [self.shape(used.meta["val"]) for used in inputs]
-        self.set(node, f"%{node.name}")
-        nodes = f'{{fad.nodes = ["{node.name}"]}}'
-        if all(other == shape for other in shapes):
-            self.lines.append(
-                f"%{node.name} = fad.elementwise ins({values} : {types}) attributes "
-                f"{nodes} -> {to} {{\n^bb0({block}):\n{body.text}\n"
-                f"fad.yield {result} : {element}\n}}"
-            )
-        else:
-            maps = [_make_map(len(shape), other, shape) for other in shapes]
-            maps.append(_make_map(len(shape), shape, shape))
-            iterators = ", ".join(['"parallel"'] * len(shape))
-            self.lines.append(
-                f"%{node.name} = linalg.generic {{indexing_maps = [{', '.join(maps)}], "
-                f"iterator_types = [{iterators}]}} ins({values} : {types}) "
-                f"outs({self.get_empty(to)} : {to}) attrs = {nodes} {{\n"
-                f"^bb0({block}, %out: {element}):\n{body.text}\n"
-                f"linalg.yield {result} : {element}\n}} -> {to}"
-            )
+    def add_body(self, node: fx.Node, body: Body, result: Value, inputs: list[fx.Node]) -> None:
+        values = [self.values[used] for used in inputs]
+        type, marks = self.find_type(node), {"fad.nodes": [node.name]}
+        self.set(node, self.builder.map(values, body.finish(result), type, marks), type)
         self.operands[node.name] = inputs
-
-    def get_empty(self, type: _Type) -> str:
-        return self.empty.setdefault(type, f"%empty.{len(self.empty)}")
 
     # Results
 
@@ -343,23 +307,23 @@ class _Importer:
             self.add_effect(output, others, is_backward=True)
         gradients = [node for node in gradients if node in self.dependent]
         made = [(self.values[node], self.types[node]) for node in gradients]
-        if self.backward_effects:
-            self.write_argument(_BACKWARD, _NOTHING, is_cotangent=True)
-            made += [(effect, _NOTHING) for effect in self.backward_effects]
+        made += [(effect, _NOTHING) for effect in self.backward_effects]
         # Cotangents belong to results and gradients to arguments of their types;
         # those of the graph may have others, so each has one of its own.
-        returned = [
-            (self.write_argument(f"%result.{index}", type), type, "")
-            for index, type in enumerate(self.cotangents)
-        ]
-        returned += [(self.values[node], self.types[node], "") for node in results]
-        returned += [(effect, _NOTHING, "") for effect in self.forward_effects]
-        for index, (value, type) in enumerate(made):
+        returned = [self.make_argument(type) for type in self.cotangents]
+        returned += [self.values[node] for node in results] + self.forward_effects
+        marks: list[dict[str, Any]] = [{} for _ in returned]
+        for value, type in made:
+            returned.append(value)
             # Arguments are numbered without cotangents.
-            returned.append((value, type, f" {{fad.gradient = {self.num_inputs} : i64}}"))
-            self.write_argument(f"%argument.{index}", type)
+            marks.append({"fad.gradient": self.num_inputs})
+            self.make_argument(type)
+        attributes = {}
+        if self.is_fused:
+            self.builder.fuse(**describe_fusion(find_target(self.graph)))
+            attributes["fad.proposals"] = [*map(list, self.proposals)]
         return Imported(
-            self.write(returned),
+            Module(self.builder.finish(returned, marks, attributes)),
             self.operands,
             [None] * len(self.cotangents)
             + results
@@ -367,23 +331,6 @@ class _Importer:
             + gradients
             + [None] * len(self.backward_effects),
             sum(map(self.count_bytes, gradients)),
-        )
-
-    def write(self, returned: list[tuple[str, _Type, str]]) -> str:
-        """The text of the function, which returns values of such types and attributes."""
-        values = ", ".join(value for value, _, _ in returned)
-        types = ", ".join(str(type) for _, type, _ in returned)
-        marked = ", ".join(f"{type}{marks}" for _, type, marks in returned)
-        fuses = ""
-        if self.is_fused:
-            fusion = describe_fusion(find_target(self.graph))
-            proposals = json.dumps(self.proposals)
-            fuses = f"attributes {{fad.fuses = {fusion}, fad.proposals = {proposals}}} "
-        return "\n".join(
-            [f"func.func @joint({', '.join(self.arguments)}) -> ({marked}) {fuses}{{"]
-            + [f"{name} = tensor.empty() : {type}" for type, name in self.empty.items()]
-            + self.lines
-            + [f"return {values} : {types}", "}"]
         )
 
     def count_bytes(self, node: fx.Node) -> int:
@@ -394,16 +341,6 @@ class _Importer:
 
     def tensors(self, nodes: Iterable[Any]) -> list[fx.Node]:
         return [node for node in nodes if isinstance(node, fx.Node) and node in self.values]
-
-
-def _make_map(rank: int, shape: tuple[int, ...], to: tuple[int, ...]) -> str:
-    """The indexing map that broadcasts `shape`, from the last dimension on."""
-    shift = rank - len(shape)
-    dims = [f"d{dim}" for dim in range(rank)]
-    places = [
-        f"d{shift + dim}" if size == to[shift + dim] else "0" for dim, size in enumerate(shape)
-    ]
-    return f"affine_map<({', '.join(dims)}) -> ({', '.join(places)})>"
 
 
 def import_joint(

@@ -14,7 +14,7 @@ from torch import fx
 
 from ... import _fad
 from ..._choices import Policy, Recompute, check_choice
-from ..._module import Module, get_handle, parse
+from ..._module import Module, get_handle
 from ..._policy import check_budget, check_options
 from .._releases import keeps_tangents, warn_of_release
 from ._apply import COPIES, apply_plan, copy_for_forward, hoist, keep_layouts, remove_copies
@@ -241,13 +241,12 @@ class Partitioner(CustomPartitionerFn):
             if keeps_tangents():
                 self.kept_bytes = sum(map(count_bytes, filter(is_tangent, graph.nodes)))
             imported = import_joint(graph, num_fwd_outputs, mutated, self.is_fused, proposals)
-            module = parse(imported.text, filename="joint graph")
             options = {
                 "target": target,
                 "reassociate": self._find_reassociation(),
                 **self.options,
             }
-            plan = self.planned = self.find_plan(module, options, imported.gradient_bytes)
+            plan = self.planned = self.find_plan(imported.module, options, imported.gradient_bytes)
             saved, replaced = apply_plan(graph, plan, imported, mutated, self.is_fused)
             masks = find_masks(replaced)
             hoist(graph, [*saved, *masks.values()], mutated)

@@ -9,8 +9,8 @@ import torch
 from ..._operators import formulas
 from ..._operators.formulas import Formula
 from ..._operators.table import OPERATORS, Operator
-from ..._operators.writer import Body, Unsupported, Writer
-from .._types import FLOATS, MLIR_TYPES, SIGNED, float_type, number_type
+from ..._operators.writer import Body, Unsupported, Value, Writer
+from .._types import FLOATS, SIGNED, float_type, number_type
 from ._pytorch import get_decompositions, pw_cast_for_opmath, select_decomp_table
 
 aten, prims = torch.ops.aten, torch.ops.prims
@@ -33,28 +33,29 @@ class Operand:
     """An operand of an elementwise node: a tensor's element or a number."""
 
     def __init__(self, value: Any, dtype: torch.dtype | None) -> None:
-        # For an element its name in the body.
+        # For an element its value in the body.
         self.value, self.dtype = value, dtype
 
-    def read(self, body: Body, dtype: torch.dtype) -> str:
+    def read(self, body: Body, dtype: torch.dtype) -> Value:
         if self.dtype is None:
             return body.constant(self.value, number_type(dtype))
         if self.dtype is dtype:
             return self.value
-        return body.convert(self.value, number_type(self.dtype), float_type(dtype))
+        number_type(self.dtype)
+        return body.convert(self.value, float_type(dtype))
 
     def read_float(self, body: Body, dtype: torch.dtype) -> Any:
         """An operand of a formula: a value of floats, or a number."""
         return self.value if self.dtype is None else self.read(body, dtype)
 
 
-Rule = Callable[..., str]
+Rule = Callable[..., Value]
 
 
 def apply_to_floats(formula: Formula) -> Rule:
     """The rule of a formula of floats. Numbers are as they are."""
 
-    def rule(body: Body, dtype: torch.dtype, *operands: Operand | None, **options: Any) -> str:
+    def rule(body: Body, dtype: torch.dtype, *operands: Operand | None, **options: Any) -> Value:
         write = Writer(body, float_type(dtype))
         values = [each and each.read_float(body, dtype) for each in operands]
         return formula(write, *values, **options)
@@ -66,27 +67,27 @@ def _apply(op: str) -> Rule:
     return apply_to_floats(lambda write, *values: write.apply(op, *values))
 
 
-def _compare(ordered: str, integer: str) -> Rule:
-    def rule(body: Body, _: torch.dtype, a: Operand, b: Operand) -> str:
+def _compare(row: Operator) -> Rule:
+    def rule(body: Body, _: torch.dtype, a: Operand, b: Operand) -> Value:
         dtypes = [operand.dtype for operand in (a, b) if operand.dtype is not None]
         dtype = dtypes[0]
         for other in dtypes[1:]:
             dtype = torch.promote_types(dtype, other)
         numbers = [operand.value for operand in (a, b) if operand.dtype is None]
-        op = ordered
+        op, order = row.mlir, row.orders[0]
         if dtype in SIGNED and all(isinstance(number, int) for number in numbers):
             if any(operand not in (None, dtype) for operand in dtypes):
                 raise Unsupported
-            op = integer
+            op, order = row.integer, row.orders[1]
         elif dtype not in FLOATS:
             raise Unsupported
-        return body.apply(op, MLIR_TYPES[dtype], a.read(body, dtype), b.read(body, dtype))
+        return body.compare(op, order, a.read(body, dtype), b.read(body, dtype))
 
     return rule
 
 
 def _logic(op: str) -> Rule:
-    def rule(body: Body, dtype: torch.dtype, *operands: Operand) -> str:
+    def rule(body: Body, dtype: torch.dtype, *operands: Operand) -> Value:
         if dtype is not torch.bool or any(o.dtype is not torch.bool for o in operands):
             raise Unsupported
         return body.apply_logic(op, *(operand.value for operand in operands))
@@ -94,31 +95,31 @@ def _logic(op: str) -> Rule:
     return rule
 
 
-def _where(body: Body, dtype: torch.dtype, condition: Operand, a: Operand, b: Operand) -> str:
+def _where(body: Body, dtype: torch.dtype, condition: Operand, a: Operand, b: Operand) -> Value:
     if condition.dtype is not torch.bool:
         raise Unsupported
     values = a.read(body, dtype), b.read(body, dtype)
-    return body.apply("arith.select", MLIR_TYPES[dtype], condition.value, *values)
+    return body.apply("arith.select", condition.value, *values)
 
 
-def _identity(body: Body, dtype: torch.dtype, a: Operand, *_: Any, **__: Any) -> str:
+def _identity(body: Body, dtype: torch.dtype, a: Operand, *_: Any, **__: Any) -> Value:
     return a.read(body, dtype)
 
 
-def _clamp(write: Writer, x: str, low: Any = None, high: Any = None) -> str:
+def _clamp(write: Writer, x: Value, low: Any = None, high: Any = None) -> Value:
     value = x if low is None else write.apply("arith.maximumf", x, low)
     return value if high is None else write.apply("arith.minimumf", value, high)
 
 
-def _power(write: Writer, x: str, exponent: Any) -> str:
-    if not isinstance(exponent, str) and exponent in (2, 3):
+def _power(write: Writer, x: Value, exponent: Any) -> Value:
+    if exponent in (2, 3):
         return formulas.power(write, x, exponent)
     return write.apply("math.powf", x, exponent)
 
 
 def divide(
     body: Body, dtype: torch.dtype, a: Operand, b: Operand, *, rounding_mode: str | None = None
-) -> str:
+) -> Value:
     if rounding_mode is not None:
         raise Unsupported
     return apply_to_floats(formulas.divide)(body, dtype, a, b)
@@ -139,7 +140,7 @@ def _make_rules() -> dict[Any, Rule]:
         if row.name in _BY_FORMULA:
             rules[find_packet(row)] = apply_to_floats(row.formula)
         elif row.kind == "condition" and row.integer:
-            rules[find_packet(row)] = _compare(row.mlir, row.integer)
+            rules[find_packet(row)] = _compare(row)
         elif row.kind == "logic":
             logical = getattr(aten, row.name.replace("bitwise", "logical"))
             rules[find_packet(row)] = rules[logical] = _logic(row.mlir)
@@ -192,9 +193,8 @@ def _make_targets() -> dict[str, Any]:
     for row in OPERATORS:
         if row.aten:
             node = getattr(find_packet(row), row.aten)
-            for op in (row.mlir, row.integer):
-                # Plans have "arith.cmpf.oeq" for "arith.cmpf oeq,".
-                targets[op.replace(" ", ".").rstrip(",")] = node
+            for op, order in zip((row.mlir, row.integer), row.orders):
+                targets[f"{op}.{order}" if order else op] = node
     return targets
 
 

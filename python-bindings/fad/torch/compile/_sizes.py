@@ -45,6 +45,8 @@ _PROGRAMS = 1000
 def estimate_size(size: int | torch.SymInt) -> int:
     """A number for `size`, which may be a product of sizes, or bytes: that with which PyTorch
     traced the model, where there is one. Only choices depend on it; generated code does not."""
+    if isinstance(size, int):
+        return size
     sizes = _sizes.get()
     if sizes and isinstance(size, torch.SymInt):
         expression = get_expression(size)

@@ -2,8 +2,9 @@
 
 from typing import Any
 
+from ..._module import Module
 from ..._operators.table import CONVERSIONS, OPERATORS, Operator
-from ..._operators.writer import Body, Input, Writer, make_elementwise, make_module
+from ..._operators.writer import Body, Value, Writer, make_module
 from .._releases import find_formula
 from .._requirements import torch
 from .._types import MLIR_TYPES
@@ -37,9 +38,10 @@ class SequenceBody(Writer):
         self.element = self.elements[0]
         wide = "f32" if self.element in ("f16", "bf16") else self.element
         super().__init__(Body(self.element == "f16"), wide)
-        convert = self.body.convert
-        self.slots = [convert(f"%a{i}", self.elements[i], wide) for i in range(count)]
-        self.numbers_read = [convert(f"%n{i}", "f64", wide) for i in range(self.numbers)]
+        arguments = [self.body.add_argument(each) for each in self.elements[:count]]
+        numbers = [self.body.add_argument("f64") for _ in range(self.numbers)]
+        self.slots = [self.body.convert(each, wide) for each in arguments]
+        self.numbers_read = [self.body.convert(each, wide) for each in numbers]
         for line in lines:
             name, *arguments = line.split(" ")
             row = _ROWS[name.partition(".")[0]]
@@ -61,12 +63,10 @@ class SequenceBody(Writer):
         self.elements.append(self.element)
         self.body.is_f16 = self.element == "f16"
 
-    def add(self, row: Operator, operands: list[Any]) -> str:
+    def add(self, row: Operator, operands: list[Any]) -> Value:
         """The value of an operator."""
         if row.kind == "cast":
-            return self.body.convert(
-                self.body.convert(operands[0], self.type, self.element), self.element, self.type
-            )
+            return self.round_to(operands[0], self.element)
         # On a GPU, PyTorch rounds nothing before a sum.
         self.rounds = row.kind != "linear" or self.device is None
         formula = find_formula(row)
@@ -86,29 +86,26 @@ class SequenceBody(Writer):
         except ValueError:
             return text
 
-    def read_as(self, number: int) -> str:
+    def round_to(self, value: Value, element: str) -> Value:
+        """`value` as it is in the type `element`."""
+        return self.body.convert(self.body.convert(value, element), self.type)
+
+    def read_as(self, number: int) -> Value:
         """A value, rounded where an operator of another type reads it."""
         slot, element = self.slots[number], self.elements[number]
         is_input = number < self.sources + self.constants
         if element == self.element or is_input or element == self.type:
             return slot
-        return self.body.convert(self.body.convert(slot, self.type, element), element, self.type)
+        return self.round_to(slot, element)
 
     def round(self, operand: Any) -> Any:
         if not self.rounds or operand not in self.numbers_read:
             return operand
-        convert = self.body.convert
-        return convert(convert(operand, self.type, self.element), self.element, self.type)
+        return self.round_to(operand, self.element)
 
-    def make_module(self, name: str = "f") -> str:
+    def make_module(self, name: str = "f") -> Module:
         """A module whose function `name` maps sources, constants and numbers to the
         value."""
         element = self.elements[-1]
-        inputs = [
-            Input(f"%x{i}", f"tensor<?x{each}>", f"%a{i}", each)
-            for i, each in enumerate(self.elements[: self.sources + self.constants])
-        ]
-        inputs += [Input(f"%s{i}", "f64", f"%n{i}", "f64") for i in range(self.numbers)]
-        value = self.body.convert(self.slots[-1], self.type, element)
-        lines = make_elementwise(inputs, self.body.text, value, element)
-        return make_module([each[:2] for each in inputs], lines, element, name)
+        value = self.body.convert(self.slots[-1], element)
+        return make_module(self.body.finish(value), self.numbers, name)

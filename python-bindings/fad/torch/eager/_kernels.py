@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from ... import Nested, _fad
 from ... import compile as compile_for_cpu
-from ... import nest, parse
+from ... import nest
 from ..._module import get_handle
 from .._requirements import torch
 from . import _device
@@ -41,7 +41,7 @@ def _nest(body: SequenceBody, name: str = "f") -> tuple[Nested, bool, _Gradient]
     the value alone under `auto`; and the gradient. A result that is an argument, or
     the same as another one, has no kernel: memory of results is nobody else's."""
     policy = "fad" if body.policy == "fad" else "recompute"
-    module = parse(body.make_module(name))
+    module = body.make_module(name)
     nested = nest(module, wrt=tuple(range(body.sources)), policy=policy)
     forward = get_handle(nested.module).returned(nested.forward)
     backward = get_handle(nested.module).returned(nested.backward)
@@ -75,7 +75,7 @@ def _compile(key: str) -> tuple[list[int], list[int]]:
         compile = functools.partial(_device.compile, device=body.device)
     if body.policy == "fad":
         # Forward has the value and the derivative; the value alone is another program.
-        value = compile(parse(body.make_module(name)))(name)
+        value = compile(body.make_module(name))(name)
         # A derivative has the type of the value, which only a kernel of one type says.
         is_kernel = is_kernel and not body.is_mixed
         return [value, compile(nested)(nested.forward) if is_kernel else 0, 0], []

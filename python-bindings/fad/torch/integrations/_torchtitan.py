@@ -12,7 +12,6 @@ import torch
 from torch import fx
 from torch.utils.checkpoint import CheckpointPolicy
 
-from ..._module import parse
 from ..compile._backend import read_options
 from ..compile._graph import find_target
 from ..compile._import import import_joint
@@ -61,7 +60,7 @@ def tag_by_fad(gm: fx.GraphModule, partitioner: Partitioner) -> fx.GraphModule:
     joint = _make_joint(gm.graph)
     imported = import_joint(joint, 1, set(), False)
     plan = partitioner.find_plan(
-        parse(imported.text, filename="joint graph"),
+        imported.module,
         {"target": find_target(joint), "reassociate": "never", **partitioner.options},
         imported.gradient_bytes,
     )

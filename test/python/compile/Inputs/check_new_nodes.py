@@ -104,12 +104,11 @@ def check_bits():
             bits, is_exact = find_bits(number, MLIR_TYPES[dtype])
             if is_exact != (expected.item() == number or number != number):
                 errors.append(f"{number} of {dtype}: exact is {is_exact}")
-            mask = (1 << 8 * dtype.itemsize) - 1
+            integer = INTEGERS[dtype.itemsize]
             if number != number:
-                integer = bits - (bits >> 8 * dtype.itemsize - 1 << 8 * dtype.itemsize)
-                is_right = torch.tensor(integer, dtype=INTEGERS[dtype.itemsize]).view(dtype).isnan()
+                is_right = torch.tensor(bits, dtype=integer).view(dtype).isnan()
             else:
-                is_right = bits == expected.view(INTEGERS[dtype.itemsize]).item() & mask
+                is_right = bits == expected.view(integer).item()
             # Bits that bfloat16 does not hold are zero.
             if not is_right and (is_exact or dtype is not torch.bfloat16):
                 errors.append(f"{number} of {dtype} has the bits {bits:x}")

@@ -74,7 +74,7 @@ def check(new, reader, operands, expected):
     graph = make_fx(joint, tracing_mode="fake")(*fakes)
     nodes = {node.name: node for node in graph.graph.nodes}
     before = list(nodes[reader].all_input_nodes)
-    imported = Imported("", {reader: before}, [], gradient_bytes=0)
+    imported = Imported(None, {reader: before}, [], gradient_bytes=0)
     plan = {"new": new, "operands": {reader: operands}, "results": [], "saved": []}
     apply_plan(graph.graph, plan, imported, set(), is_fused=True)
     graph.graph.lint()
