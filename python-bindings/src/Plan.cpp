@@ -24,7 +24,15 @@ using namespace mlir;
 using namespace mlir::fad;
 using namespace mlir::fad::python;
 
-/// The plan of the only function of `module`, in JSON.
+/// The first function of `module` that has one block.
+static FailureOr<func::FuncOp> findFirst(ModuleOp module) {
+  for (auto function : module.getOps<func::FuncOp>())
+    if (function.getBody().hasOneBlock())
+      return function;
+  return emitError(module.getLoc()) << "there is no function of one block";
+}
+
+/// The plan of the first function of `module`, in JSON.
 static std::string plan(python::Module &module, const std::string &policyName,
                         const nb::kwargs &selection) {
   SelectionOptions options = getSelection(selection);
@@ -36,18 +44,20 @@ static std::string plan(python::Module &module, const std::string &policyName,
       symbolizeReassociation(reassociation).value_or(Reassociation::always);
   return module.run([&](ModuleOp op) -> FailureOr<std::string> {
     OwningOpRef<ModuleOp> copy = op.clone();
+    FailureOr<func::FuncOp> joint = findFirst(*copy);
+    if (failed(joint))
+      return failure();
     PassManager manager(op.getContext());
     manager.enableVerifier(false);
     manager.addNestedPass<func::FuncOp>(
         createFadExtractCoefficients(coefficients));
     if (failed(manager.run(*copy)))
       return failure();
-    auto joint = *copy->getOps<func::FuncOp>().begin();
-    FailureOr<PeakEstimates> peaks = selectResiduals(joint, options);
+    FailureOr<PeakEstimates> peaks = selectResiduals(*joint, options);
     if (failed(peaks))
       return failure();
-    int64_t bytes = countKeptBytes(joint, options.assumedSize);
-    FailureOr<llvm::json::Value> described = describePlan(joint);
+    int64_t bytes = countKeptBytes(*joint, options.assumedSize);
+    FailureOr<llvm::json::Value> described = describePlan(*joint);
     if (failed(described))
       return failure();
     // A framework that cannot have its budget wants the least that there is,
@@ -62,6 +72,22 @@ static std::string plan(python::Module &module, const std::string &policyName,
       (*described->getAsObject())["candidates"] = peaks->decider.cut.candidates;
       (*described->getAsObject())["edges"] = peaks->decider.cut.edges;
     }
+    std::string text;
+    llvm::raw_string_ostream(text) << *described;
+    return text;
+  });
+}
+
+/// The operations of the first function of `module` in JSON, as a plan has
+/// those that it adds.
+static std::string describeFirst(python::Module &module) {
+  return module.run([&](ModuleOp op) -> FailureOr<std::string> {
+    FailureOr<func::FuncOp> function = findFirst(op);
+    if (failed(function))
+      return failure();
+    FailureOr<llvm::json::Value> described = describePlan(*function);
+    if (failed(described))
+      return failure();
     std::string text;
     llvm::raw_string_ostream(text) << *described;
     return text;
@@ -96,6 +122,7 @@ findPeak(const std::vector<std::tuple<int64_t, unsigned, unsigned>> &buffers) {
 void mlir::fad::python::bindPlan(nb::module_ &module) {
   module.def("plan", plan, nb::arg("module"), nb::arg("policy"),
              nb::arg("selection"));
+  module.def("describe", describeFirst, nb::arg("module"));
   module.def("place_levels", getLevels, nb::arg("numbers"), nb::arg("count"),
              nb::arg("fixed"));
   module.def("find_peak", findPeak, nb::arg("buffers"));

@@ -11,6 +11,7 @@ import unittest
 import warnings
 
 import fad
+from fad import _fad
 
 SQUARE = """func.func @square(%x: tensor<?x3xf32>, %n: index) -> (tensor<?x3xf32>, f64) {
   %y = arith.mulf %x, %x : tensor<?x3xf32>
@@ -48,6 +49,15 @@ class Parsing(unittest.TestCase):
             str(caught.exception),
             "<string>: error: there is no function @third; the module has @square, @other",
         )
+
+    def test_without_function(self):
+        for text in ("", "func.func private @f(f32) -> f32"):
+            handle = fad.parse(text, "f.mlir")._handle
+            for describe in (_fad.describe, lambda handle: _fad.plan(handle, "auto")):
+                with self.assertRaises(fad.Error) as caught:
+                    describe(handle)
+                message = "f.mlir: error: there is no function of one block"
+                self.assertEqual(str(caught.exception), message)
 
     def test_returned(self):
         """Properties of results, for code that takes over their memory."""

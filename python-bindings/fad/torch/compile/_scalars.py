@@ -1,16 +1,20 @@
 """The scalar operations that ATen and MLIR share: bodies of elementwise
 operations for fad, nodes of a graph for PyTorch, and decompositions for Inductor."""
 
-import math
+import functools
+import json
+import operator
 from typing import Any, Callable, Sequence
 
 import torch
 
+from ... import _fad, nest
+from ..._module import get_handle
 from ..._operators import formulas
 from ..._operators.formulas import Formula
 from ..._operators.table import OPERATORS, Operator
-from ..._operators.writer import Body, Unsupported, Value, Writer
-from .._types import FLOATS, SIGNED, float_type, number_type
+from ..._operators.writer import Body, Unsupported, Value, Writer, make_module
+from .._types import FLOATS, MLIR_TYPES, SIGNED, float_type, number_type
 from ._pytorch import get_decompositions, pw_cast_for_opmath, select_decomp_table
 
 aten, prims = torch.ops.aten, torch.ops.prims
@@ -188,18 +192,20 @@ SIGNS = {
 }
 
 
-def _make_targets() -> dict[str, Any]:
-    targets: dict[str, Any] = {}
+def _list_rows() -> dict[str, Operator]:
+    """The rows of operations by their names in plans."""
+    rows = {}
     for row in OPERATORS:
-        if row.aten:
-            node = getattr(find_packet(row), row.aten)
-            for op, order in zip((row.mlir, row.integer), row.orders):
-                targets[f"{op}.{order}" if order else op] = node
-    return targets
+        for op, order in zip((row.mlir, row.integer), row.orders):
+            if row.aten and op:
+                rows[f"{op}.{order}" if order else op] = row
+    return rows
 
 
+_ROWS = _list_rows()
+_BY_NAME = {row.name: row for row in OPERATORS}
 TARGETS: dict[str, Any] = {
-    **_make_targets(),
+    **{op: getattr(find_packet(row), row.aten) for op, row in _ROWS.items()},
     "arith.cmpi.ult": aten.lt.Tensor,
     "arith.cmpi.ule": aten.le.Tensor,
     "arith.cmpi.ugt": aten.gt.Tensor,
@@ -214,71 +220,70 @@ def read_number(value: Any) -> Any:
     return float(value) if isinstance(value, str) else value
 
 
-# Decompositions of activations that cost one exponential, for Inductor's graphs.
+# Decompositions of activations by fad's own formulas, for Inductor's graphs.
 #
 # Those of PyTorch compute Mish by `exp`, `log1p` and `tanh`, and the GELU of tanh by
-# `tanh`, and again in backward. Here value and derivative share one exponential and one
-# quotient, so that one kernel that computes both costs little more than either.
-#
-# Arguments are clamped to where the function is not yet its asymptote in any type: so
-# nothing overflows, and infinities have the values of the limits.
+# `tanh`, and again in backward. Value and derivative of fad share one exponential, so that
+# one kernel that computes both costs little more than either.
 
-# exp of the negative is zero in every type.
+# Both activations are zero there in every type; at minus infinity, they are products with zero.
 _LOW = -800.0
-# exp(80) is finite in f32, and no type tells 1 - 2 * exp(-80) from one.
-_MISH_HIGH = 40.0
+# Operators of Python take a number in the place of either operand.
+_SIGNS = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv}
+_SIGNS |= {">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operator.le}
+_BOUNDS = {"minimum": torch.clamp_max, "maximum": torch.clamp_min}
 
 
-def _share_mish(x: torch.Tensor) -> tuple[torch.Tensor, ...]:
-    """`tanh(softplus(x))` is `n / (n + 2)` with `n = e * (e + 2)`, `e = exp(x)`."""
-    x = x.clamp(_LOW, _MISH_HIGH)
-    e = x.exp()
-    n = e * (e + 2)
-    quotient = 1 / (n + 2)
-    return x, e, quotient, n / (n + 2)
+@functools.cache
+def _expand(row: Operator, element: str, *numbers: Any, **options: Any) -> dict[str, Any]:
+    """The operations of an activation's value and derivative, with what `row` has besides
+    the tensor."""
+    body = Body()
+    x, write = body.add_argument(element), Writer(body, element)
+    formula = row.formula or (lambda write, x: write.apply(row.mlir, x))
+    nested = nest(make_module(body.finish(formula(write, x, *numbers, **options))), policy="fad")
+    nested.module.run("fad-expand-primitives,canonicalize,cse")
+    return json.loads(_fad.describe(get_handle(nested.module)))
 
 
-@pw_cast_for_opmath
-def _mish(x: torch.Tensor) -> torch.Tensor:
-    _, _, _, factor = _share_mish(x)
-    return x.clamp_min(_LOW) * factor
+def _evaluate(number: int, row: Operator, x: torch.Tensor, *numbers: Any, **options: Any) -> Any:
+    """The value of an activation at `x` for the `number` 0, and the derivative for 1."""
+    plan = _expand(row, MLIR_TYPES[x.dtype], *numbers, **options)
+    entries = {entry["name"]: entry for entry in plan["new"]}
+    # The only operand without a name is the argument.
+    values: dict[str | None, Any] = {None: x}
+
+    def read(argument: Any) -> Any:
+        if isinstance(argument, dict):
+            return read_number(argument["value"])
+        if argument not in values:
+            entry = entries[argument]
+            values[argument] = call(_ROWS[entry["op"]], *map(read, entry["args"]))
+        return values[argument]
+
+    def call(row: Operator, *operands: Any) -> Any:
+        if row.sign in _SIGNS and len(operands) == 2:
+            return _SIGNS[row.sign](*operands)
+        if row.name in _BOUNDS and not isinstance(operands[1], torch.Tensor):
+            return _BOUNDS[row.name](*operands)
+        return find_packet(row)(*operands)
+
+    return read(plan["results"][number])
 
 
-@pw_cast_for_opmath
-def _mish_backward(gradient: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
-    x, e, quotient, factor = _share_mish(x)
-    # n' = 2 * e * (e + 1); quotients come first, as the product would overflow.
-    slope = 4 * (e * quotient) * ((e + 1) * quotient)
-    return gradient * (factor + x * slope)
+def _decompose(name: str, **options: Any) -> tuple[Callable, Callable]:
+    """The activation `name` and its gradient, as functions of tensors."""
+    row = _BY_NAME[name]
 
+    @pw_cast_for_opmath
+    def compute(x: torch.Tensor) -> torch.Tensor:
+        return _evaluate(0, row, x.clamp_min(_LOW), **options)
 
-# (1 + tanh(u)) / 2 is sigmoid(2 * u), here of 2 * u = a * x * (1 + b * x * x).
-_GELU_A, _GELU_B = 2 * math.sqrt(2 / math.pi), 0.044715
-# The sigmoid is zero or one there in every type.
-_GELU_BOUND = 40.0
+    @pw_cast_for_opmath
+    def differentiate(gradient: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+        return gradient * _evaluate(1, row, x.clamp_min(_LOW), **options)
 
-
-def _share_gelu(x: torch.Tensor) -> tuple[torch.Tensor, ...]:
-    x = x.clamp(-_GELU_BOUND, _GELU_BOUND)
-    square = x * x
-    # Of the negative magnitude, so that nothing overflows or cancels.
-    e = (x.abs() * (-_GELU_A * _GELU_B * square - _GELU_A)).exp()
-    quotient = 1 / (1 + e)
-    lower = e * quotient
-    return x, square, quotient * lower, torch.where(x < 0, lower, quotient)
-
-
-@pw_cast_for_opmath
-def _gelu(x: torch.Tensor) -> torch.Tensor:
-    _, _, _, sigmoid = _share_gelu(x)
-    return x.clamp_min(-_GELU_BOUND) * sigmoid
-
-
-@pw_cast_for_opmath
-def _gelu_backward(gradient: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
-    x, square, slope, sigmoid = _share_gelu(x)
-    inner = x * (3 * _GELU_A * _GELU_B * square + _GELU_A)
-    return gradient * (sigmoid + inner * slope)
+    return compute, differentiate
 
 
 class _Table(dict):
@@ -300,20 +305,22 @@ def find_decompositions() -> dict[Any, Callable]:
 
 
 def make_decompositions(table: dict[Any, Callable]) -> dict[Any, Callable]:
-    """`table`, Inductor's, with the decompositions above."""
+    """`table`, Inductor's, with decompositions by fad's formulas."""
     gelu, gelu_backward = table[aten.gelu.default], table[aten.gelu_backward.default]
+    own_gelu, own_gelu_backward = _decompose("gelu", approximate="tanh")
+    mish, mish_backward = _decompose("mish")
 
     def any_gelu(x, *, approximate="none"):
-        return _gelu(x) if approximate == "tanh" else gelu(x, approximate=approximate)
+        return own_gelu(x) if approximate == "tanh" else gelu(x, approximate=approximate)
 
     def any_gelu_backward(gradient, x, *, approximate="none"):
         if approximate == "tanh":
-            return _gelu_backward(gradient, x)
+            return own_gelu_backward(gradient, x)
         return gelu_backward(gradient, x, approximate=approximate)
 
     added = {
-        aten.mish.default: _mish,
-        aten.mish_backward.default: _mish_backward,
+        aten.mish.default: mish,
+        aten.mish_backward.default: mish_backward,
         aten.gelu.default: any_gelu,
         aten.gelu_backward.default: any_gelu_backward,
     }
