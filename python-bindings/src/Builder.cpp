@@ -127,16 +127,18 @@ public:
     if (!to)
       fail("the result of a body is a tensor");
     NamedAttrList list = getAttributes(attributes);
-    StringRef name = "fad.elementwise";
-    if (llvm::any_of(values, [&](Value value) {
+    if (llvm::all_of(values, [&](Value value) {
           auto from = dyn_cast<RankedTensorType>(value.getType());
-          return from && from.getShape() != to.getShape();
-        })) {
-      name = "linalg.generic";
-      addMaps(values, to, list);
-      values.push_back(getEmpty(to));
-    }
-    return {construction, insert(name, values, to, list, &body)->getResult(0)};
+          return !from || from.getShape() == to.getShape();
+        }))
+      return {construction,
+              insert("fad.elementwise", values, to, list, &body)->getResult(0)};
+    addMaps(values, to, list);
+    values.push_back(getEmpty(to));
+    Operation *op = insert("linalg.generic", values, to, list, &body);
+    // The result does not depend on the destination.
+    op->getRegion(0).addArgument(to.getElementType(), loc);
+    return {construction, op->getResult(0)};
   }
 
   /// Says which values another compiler computes where they are read.
@@ -362,9 +364,6 @@ private:
     if (body) {
       Region &region = *state.addRegion();
       addBody(*body, region, (dialect + ".yield").str());
-      // An elementwise result does not depend on the destination.
-      if (name == "linalg.generic")
-        region.addArgument(getElementTypeOrSelf(types[0]), loc);
     }
     return builder.create(state);
   }

@@ -119,7 +119,7 @@ OPERATORS = (
              in_place="result", reference="1 / (1 + exp(-x))"),
     Operator("silu", "smooth", "fad.silu", aten="", saves="input", in_place="input",
              reference="x / (1 + exp(-x))"),
-    Operator("gelu", "smooth", formula=formulas.gelu, aten="", saves="input", in_place="input",
+    Operator("gelu", "smooth", "fad.gelu", formula=formulas.gelu, aten="", saves="input", in_place="input",
              reference="x * (1 + (tanh(sqrt(2 / pi) * (x + 0.044715 * x ** 3)) "
              "if approximate == 'tanh' else erf(x / sqrt(2)))) / 2"),
     Operator("mish", "smooth", "fad.mish", aten="", saves="input", in_place="input",

@@ -327,11 +327,6 @@ def make_decompositions(table: dict[Any, Callable]) -> dict[Any, Callable]:
     return _Table(table | added)
 
 
-# Operators that autograd calls for the gradients of activations, where PyTorch's decomposition is
-# a product of the cotangent and a factor.
-_PRODUCTS = ("gelu", "mish", "sigmoid", "silu", "tanh")
-
-
 @pw_cast_for_opmath
 def _softplus_backward(
     gradient: torch.Tensor, x: torch.Tensor, beta: float, threshold: float
@@ -344,6 +339,10 @@ def _softplus_backward(
 def decompose_gradients() -> dict[Any, Callable]:
     """Decompositions of the gradients of activations, of which fad finds the factors of a
     cotangent. Values are computed by PyTorch's own operators."""
-    products = [getattr(aten, f"{name}_backward") for name in _PRODUCTS]
-    table = get_decompositions(products)
-    return {**table, aten.softplus_backward.default: _softplus_backward}
+    # Those without kinks, which are one operation in fad, are products in PyTorch.
+    rows = [row for row in OPERATORS if row.kind == "smooth" and row.mlir]
+    found = [getattr(aten, f"{row.name}_backward", None) for row in rows]
+    return {
+        **get_decompositions([*filter(None, found)]),
+        aten.softplus_backward.default: _softplus_backward,
+    }
