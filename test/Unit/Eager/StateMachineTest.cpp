@@ -67,27 +67,59 @@ TEST(StateMachine, OneOperandUnderFad) {
 }
 
 TEST(StateMachine, DerivativesTakeNoMoreThanWhatIsSaved) {
+  const int memory = 0;
+  Source source = node(0);
+  source.memory = &memory;
+  source.bytes = 8;
+  Operation operation = {Kind::Nonlinear};
+  operation.result = 8;
+  Operand operand = fad(1, Derivative::Operator, {source});
+  auto next = [&] {
+    return fad::eager::decide(Policy::Fad, operation, {operand}).state;
+  };
   // The product with a second constant: eager PyTorch saves the constants
   // alone.
-  Operation product = {Kind::Nonlinear};
-  product.result = 8;
-  product.savesConstant = true;
-  Operand operand = fad(1, Derivative::Operator);
-  EXPECT_EQ(fad::eager::decide(Policy::Fad, product, {operand}).state,
+  EXPECT_EQ(next(), State::YN);
+  operand.saved = 8;
+  EXPECT_EQ(next(), State::YY);
+  operation.result = 16; // a wider type
+  EXPECT_EQ(next(), State::YN);
+  // A reader of the result may save it, too.
+  operation.savedResult = 16;
+  EXPECT_EQ(next(), State::YN);
+  operation.savedOperands = 16;
+  EXPECT_EQ(next(), State::YY);
+  // Backward computes from a leaf again, but not past a value that something
+  // has read, nor with constants that eager PyTorch frees.
+  operand = fad(1, Derivative::Operator);
+  operation.savedOperands = 0;
+  EXPECT_EQ(next(), State::YY);
+  operand.isRead = true;
+  EXPECT_EQ(next(), State::YN);
+  operand.isRead = false;
+  operation.savedResult = 0;
+  operation.constants = 4;
+  EXPECT_EQ(next(), State::YN);
+}
+
+TEST(StateMachine, ConstantsCount) {
+  // Sums of a value with constants, which eager PyTorch does not save.
+  Ending ending = {
+      Derivative::Operator, false, Saves::Input, true, false, true};
+  ending.value = ending.sources = ending.saved = 8;
+  ending.constants = 8;
+  EXPECT_TRUE(finish(Policy::Auto, ending).recomputes);
+  ending.constants = 16;
+  EXPECT_FALSE(finish(Policy::Auto, ending).recomputes);
+  EXPECT_EQ(finishWhole(Policy::Auto, ending).kept, Kept::Operator);
+  Operation operation = {Kind::Nonlinear};
+  operation.constants = 8;
+  Operand operand = fad(1, Derivative::Steps);
+  EXPECT_EQ(fad::eager::decide(Policy::Auto, operation, {operand}).state,
             State::YN);
   operand.saved = 8;
-  EXPECT_EQ(fad::eager::decide(Policy::Fad, product, {operand}).state,
+  EXPECT_EQ(fad::eager::decide(Policy::Auto, operation, {operand}).state,
             State::YY);
-  // A value of a wider type.
-  Operation cast = {Kind::Nonlinear, /*rounds=*/true};
-  cast.result = 16;
-  EXPECT_EQ(fad::eager::decide(Policy::Fad, cast, {operand}).state, State::YN);
-  operand.saved = 16;
-  EXPECT_EQ(fad::eager::decide(Policy::Fad, cast, {operand}).state, State::YY);
-  // Another operator may go on to those that save more.
-  operand.saved = 0;
-  cast.rounds = false;
-  EXPECT_EQ(fad::eager::decide(Policy::Fad, cast, {operand}).state, State::YY);
 }
 
 TEST(StateMachine, TwoOperandsOfOneSourceUnderFad) {
@@ -352,6 +384,12 @@ TEST(StateMachine, LeavesTakeNoBytes) {
       ending.saved = 4;
       EXPECT_EQ(finish(Policy::Auto, ending).kept, Kept::Bits);
     }
+  // Under Fad, backward runs the operators again where nothing is saved.
+  Ending fad = {Derivative::Tensor};
+  fad.value = 4;
+  EXPECT_EQ(finish(Policy::Fad, fad).kept, Kept::Sources);
+  fad.saved = fad.paid = 4;
+  EXPECT_EQ(finish(Policy::Fad, fad).kept, Kept::Tensor);
   // One operator's own node refers to the leaf.
   Ending ending = {Derivative::Operator, true, Saves::Input, true, true};
   ending.isSingle = true;

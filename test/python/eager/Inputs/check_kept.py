@@ -7,9 +7,12 @@ else reads, where two operators of eager PyTorch may save one tensor: that is co
 import argparse
 import collections
 import functools
+import itertools
 import sys
 
 import torch
+import torch.nn.functional as F
+from checks import Checks
 from random_programs import LARGE, Execution, autocast, describe, generate
 
 import fad.torch
@@ -47,6 +50,48 @@ def count_kept(program, nest):
     return fad.torch.saved_memory(functools.partial(compute_loss, program, nest), *leaves).bytes
 
 
+def add_constants(h, weight):
+    """Eager PyTorch saves no constant of a sum."""
+    for _ in range(4):
+        h = h + torch.randn(h.shape)
+    return h
+
+
+# The deferred engine computes the derivative of each.
+DOUBLE = "a value and its double"
+# Functions of a tensor that something before computes, and of a weight.
+CASES = {
+    "constants of sums": lambda h, w: torch.sin(add_constants(torch.sigmoid(h), w)) @ w,
+    "constants after one operator": lambda h, w: add_constants(torch.sigmoid(h), w) @ w,
+    "a frozen weight": lambda h, w: F.silu(h * 2) @ w.detach(),
+    "a frozen weight behind a product": lambda h, w: (h * torch.randn(h.shape)) @ w.detach(),
+    "a kink before a frozen weight": lambda h, w: F.relu(h) @ w.detach(),
+    "a copy that nothing reads inside": lambda h, w: h.bfloat16(),
+    "one tensor of two sums": lambda h, w: (h.sin() + h.cos()) @ w.detach(),
+    "of a leaf": lambda h, w: (w.sin() + w.cos()) @ w.detach(),
+    "a value that is read before": lambda h, w: [v := torch.sqrt(h.abs()), v.flip(0), v.cos()],
+    DOUBLE: lambda h, w: [v := (w.abs() + 1).log(), v * 2],
+}
+
+
+def keeps_no_more(function, policy, engine):
+    def run(nest, x, weight):
+        h = torch.cumsum(x, 0)
+        with nest():
+            y = function(h, weight)
+        del h
+        y = [y] if isinstance(y, torch.Tensor) else y
+        return sum((each.float() * 2).sum() for each in y)
+
+    leaves = [torch.rand(LARGE, LARGE, requires_grad=True) for _ in range(2)]
+    nest = functools.partial(fad.torch.nest, policy=policy, engine=engine, min_numel=0)
+    found, most = (
+        fad.torch.saved_memory(functools.partial(run, each), *leaves).bytes
+        for each in (nest, torch.enable_grad)
+    )
+    assert found <= most, (found, most)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=100, help="numbers of programs")
@@ -54,7 +99,11 @@ def main():
     parser.add_argument("--fad", action="store_true", help="print programs of the policy fad, too")
     arguments = parser.parse_args()
     torch.set_num_threads(1)
-    wrong = 0
+    check = Checks()
+    for (name, function), mode in itertools.product(CASES.items(), MODES):
+        if name != DOUBLE or mode != ("fad", "deferred"):
+            check(f"{name}, {mode}", lambda: keeps_no_more(function, *mode))
+    wrong = len(check.wrong)
     for mixed in (False, True):
         kept, more, programs = collections.Counter(), collections.Counter(), 0
         for seed in range(arguments.seed, arguments.seed + arguments.count):

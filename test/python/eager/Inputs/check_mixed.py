@@ -72,7 +72,7 @@ def differentiate(chain, values, mode=None, reads=True):
     h = x * 1
     with nest(mode):
         y = chain(h)
-        y = y @ WEIGHT.to(y.dtype) if reads else y.flip(0)
+        y = y @ WEIGHT.to(y.dtype).requires_grad_() if reads else y.flip(0)
     del h
     cotangent = torch.linspace(-1, 1, y.numel(), dtype=torch.double).view_as(y).to(y.dtype)
     (gradient,) = torch.autograd.grad(y, x, cotangent)
@@ -106,7 +106,7 @@ def has_kernels(chain, dtype, policy):
 
     def read():
         y = chain(h)
-        return y @ WEIGHT.to(y.dtype)
+        return y @ WEIGHT.to(y.dtype).requires_grad_()
 
     lines = trace(read, policy=policy, engine="deferred")
     # The policy fad leaves a sequence with one operator that is not linear to PyTorch.
@@ -147,7 +147,7 @@ def count_kept(function, *inputs, mode=None):
 def keeps_no_more(chain, mode, reads):
     def function(x):
         y = chain(x * 1)
-        return y @ WEIGHT.to(y.dtype) if reads else y.flip(0)
+        return y @ WEIGHT.to(y.dtype).requires_grad_() if reads else y.flip(0)
 
     x = torch.randn(64, 128).bfloat16().requires_grad_()
     found, expected = count_kept(function, x, mode=mode), count_kept(function, x)

@@ -89,7 +89,7 @@ def check_holders():
 
 def check_shared():
     """An operator and its reader save one tensor, also where few bits are asked for."""
-    gate, other = torch.randn(64, 64, requires_grad=True), torch.randn(64, 64)
+    gate, other = (torch.randn(64, 64, requires_grad=True) for _ in range(2))
     for function in (torch.relu, torch.tanh):
         for engine in ("interactive", "deferred"):
             for bits in (None, 2):

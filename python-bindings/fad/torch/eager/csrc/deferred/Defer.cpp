@@ -101,6 +101,8 @@ at::Tensor defer(Call &call) {
   auto value = c10::make_intrusive<Value>(result, call.mode);
   value->sources = call.decision.sources;
   value->saved = call.decision.saved;
+  value->paid = call.decision.paid;
+  value->constants = call.constants;
   value->sequence = node.get();
   if (!node->step)
     value->step = std::move(step);

@@ -102,6 +102,8 @@ static Ending endingOf(const Value &value, const SequenceNode &node,
   ending.value = static_cast<int64_t>(value.tensor->numel() *
                                       value.tensor->dtype().itemsize());
   ending.saved = value.saved;
+  ending.paid = value.paid;
+  ending.constants = bytesOf(value.constants);
   ending.isSingle = node.step->length == 1;
   if (held.isOneOperator)
     ending.derivative = Derivative::Operator;
@@ -112,25 +114,26 @@ static Ending endingOf(const Value &value, const SequenceNode &node,
 
 static void keepDerivative(SequenceNode &node, at::Tensor derivative) {
   node.held.tensor = std::move(derivative);
+  node.held.factor = 1;
   node.held.form = Derivative::Tensor;
   node.step.reset();
 }
 
-/// Whether the value of a tensor is computed by operators' own nodes, if nobody
-/// reads it.
-static bool isRunOwn(LazyTensor &tensor) {
+/// Tensors that are kept of a sequence under Policy::Fad, if nobody reads the
+/// value.
+static Kept findUnread(LazyTensor &tensor) {
   SequenceNode *node = openNodeOf(tensor);
-  if (!node)
-    return false;
-  // Few bits, which the first reader has packed, are of a derivative.
   const auto *value = castTo<Value>(tensor.get_backend_meta());
-  return value->policy == Policy::Fad && !value->bits &&
-         finishWhole(Policy::Fad, endingOf(*value, *node, false)).kept ==
-             Kept::Operator;
+  // Few bits, which the first reader has packed, are of a derivative.
+  if (!node || value->policy != Policy::Fad || value->bits)
+    return Kept::Tensor;
+  return finishWhole(Policy::Fad, endingOf(*value, *node, false)).kept;
 }
 
 StepPtr findRunOwn(LazyTensor &tensor) {
-  return tensor.getStep() && isRunOwn(tensor) ? tensor.getStep() : StepPtr();
+  return tensor.getStep() && findUnread(tensor) == Kept::Operator
+             ? tensor.getStep()
+             : StepPtr();
 }
 
 void evaluate(LazyTensor &tensor, const Originals &originals) {
@@ -141,9 +144,10 @@ void evaluate(LazyTensor &tensor, const Originals &originals) {
   auto fill = [&](const Result &result) {
     tensor.fill(result.first, result.second);
   };
-  if (!node || value->policy != Policy::Fad)
+  Kept kept = findUnread(tensor);
+  if (!node || value->policy != Policy::Fad || kept == Kept::Sources)
     return fill(computeForward(step));
-  if (isRunOwn(tensor))
+  if (kept == Kept::Operator)
     return fill(runOwn(step, tensor, *value, originals));
   value->isFinished = node->isFinished = true;
   auto [result, derivative] = deriveFused(step);
@@ -188,6 +192,15 @@ static Choice findKept(const Value &value) {
           false};
 }
 
+/// Whether a value within a sequence has been computed, perhaps before a write
+/// that nobody has seen.
+static bool hasComputed(const StepPtr &end) {
+  std::vector<Step *> steps = order(end);
+  return std::any_of(steps.begin(), steps.end(), [&](Step *step) {
+    return step != end.get() && step->op && step->findComputed().defined();
+  });
+}
+
 /// Does what was chosen, and returns what could be done.
 static Choice keep(const at::Tensor &tensor, LazyTensor &lazy, Value &value,
                    Choice choice, const Ending &ending,
@@ -215,11 +228,13 @@ static Choice keep(const at::Tensor &tensor, LazyTensor &lazy, Value &value,
       Choice found = findKept(value);
       return found.kept == Kept::Number ? choice : found;
     }
-    if (runs())
+    if (hasComputed(step))
+      lazy.compute();
+    else if (runs())
       return choice;
     // A computed value has no node of an operator. What that saves may take
     // fewer bytes than the source.
-    if (ending.saves != Saves::Constant && ending.sources <= ending.saved)
+    if (ending.saves != Saves::Constant && ending.inputs() <= ending.saved)
       return instead;
     runOwn(step, lazy, value, Originals(step));
     return choice;

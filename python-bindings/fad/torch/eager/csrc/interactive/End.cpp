@@ -20,7 +20,7 @@ static at::Tensor findDerivative(const at::Tensor &tensor, const Value &value) {
   const Held &held = value.description();
   switch (held.form) {
   case Derivative::Tensor:
-    return held.tensor;
+    return held.factor == 1 ? held.tensor : held.tensor * held.factor;
   case Derivative::Operator:
     return callOwn(value.own(), filled(held.factor * held.before, tensor));
   case Derivative::Steps:
@@ -93,6 +93,18 @@ static bool packs(const at::Tensor &tensor, Value &value,
   }
 }
 
+/// The number after a derivative is in its elements, unless another value has
+/// the same tensor.
+static void multiplyOut(Held &held) {
+  if (held.factor == 1 || held.tensor.use_count() > 1 ||
+      held.tensor.storage().use_count() > 1 ||
+      !held.tensor.is_non_overlapping_and_dense())
+    return;
+  OutsideModes guard;
+  held.tensor.mul_(held.factor);
+  held.factor = 1;
+}
+
 void finishInteractive(const at::Tensor &tensor, Value &value,
                        bool readerSaves) {
   const Held &held = value.description();
@@ -105,6 +117,8 @@ void finishInteractive(const at::Tensor &tensor, Value &value,
   ending.sources = value.sources.bytes();
   ending.value = static_cast<int64_t>(tensor.nbytes());
   ending.saved = value.saved;
+  ending.paid = value.paid;
+  ending.constants = bytesOf(value.constants);
   Choice choice = finish(policy, ending);
   if (choice.kept == Kept::Levels && !packs(tensor, value, levels)) {
     ending.hasLevels = false;
@@ -113,6 +127,10 @@ void finishInteractive(const at::Tensor &tensor, Value &value,
   // Of a first operator, the readers before have PyTorch's own node.
   if (choice.kept == Kept::Sources && !value.sequence)
     choice = {Kept::Operator, false};
+  if (choice.kept == Kept::Sources && !steps)
+    choice = {Kept::Tensor, false};
+  if (choice.kept == Kept::Tensor)
+    multiplyOut(value.sequence->held);
   switch (choice.kept) {
   case Kept::Sources:
     value.sequence->held.drop();

@@ -21,7 +21,7 @@ namespace impl = torch::autograd::impl;
 using torch::autograd::Edge;
 
 namespace {
-/// A derivative as a number, or as a tensor.
+/// A derivative: a number, or a tensor times a number.
 struct Factor {
   double number = 1;
   at::Tensor tensor;
@@ -38,22 +38,23 @@ static Factor derive(const Call &call, size_t i) {
     return {1, callOwn(call.own(i),
                        filled(held.factor * held.before, call.tensor(i)))};
   default:
-    return {1, held.tensor};
+    return {held.factor, held.tensor};
   }
 }
 
 static at::Tensor scale(const Factor &factor, const at::Tensor &tensor) {
-  return factor.tensor.defined() ? tensor * factor.tensor
-         : factor.number == 1    ? tensor
-                                 : tensor * factor.number;
+  at::Tensor scaled = factor.tensor.defined() ? tensor * factor.tensor : tensor;
+  return factor.number == 1 ? scaled : scaled * factor.number;
 }
 
 static at::Tensor add(const Factor &a, double alpha, const Factor &b,
                       double beta) {
+  alpha *= a.number;
+  beta *= b.number;
   if (!a.tensor.defined())
-    return b.tensor * beta + a.number * alpha;
+    return b.tensor * beta + alpha;
   if (!b.tensor.defined())
-    return a.tensor * alpha + b.number * beta;
+    return a.tensor * alpha + beta;
   return alpha == 1 ? at::add(a.tensor, b.tensor, beta)
                     : a.tensor * alpha + b.tensor * beta;
 }
@@ -65,13 +66,14 @@ static bool isFree(const at::Tensor &tensor, const at::Tensor &like) {
          isDenseLike(tensor, like);
 }
 
-/// term + a * b. Memory takes more time than the sum of a small tensor.
-static at::Tensor addProduct(at::Tensor term, const at::Tensor &a,
-                             at::Tensor b) {
+/// term + a * b * number. Memory takes more time than the sum of a small
+/// tensor.
+static at::Tensor addProduct(at::Tensor term, const at::Tensor &a, at::Tensor b,
+                             double number) {
   for (at::Tensor *place : {&term, &b})
     if (isFree(*place, a))
-      return at::addcmul_out(*place, term, a, b);
-  return at::addcmul(term, a, b);
+      return at::addcmul_out(*place, term, a, b, number);
+  return at::addcmul(term, a, b, number);
 }
 
 /// term + number * tensor.
@@ -111,7 +113,8 @@ static at::Tensor deriveProduct(const Call &call) {
     return addMultiple(std::move(term), callOwn(call.own(second), one), 1);
   Factor factor = derive(call, second);
   return factor.tensor.defined()
-             ? addProduct(std::move(term), one, std::move(factor.tensor))
+             ? addProduct(std::move(term), one, std::move(factor.tensor),
+                          factor.number)
              : addMultiple(std::move(term), one, factor.number);
 }
 
@@ -121,18 +124,22 @@ static at::Tensor deriveResult(const Call &call, const NodePtr &own,
   if (call.count() == 2 && call.use.kind == Kind::Product)
     return deriveProduct(call);
   Factor first = derive(call, 0);
-  if (call.count() == 1) {
-    if (call.use.kind == Kind::Linear)
-      return first.tensor * call.use.factors[0];
-    return callOwn(own, first.tensor.defined() ? first.tensor
-                                               : filled(first.number, result));
-  }
+  if (call.count() == 1)
+    return callOwn(own, first.tensor.defined()
+                            ? scale({first.number}, first.tensor)
+                            : filled(first.number, result));
   Factor second = derive(call, 1);
   if (call.use.kind == Kind::Linear)
     return add(first, call.use.factors[0], second, call.use.factors[1]);
   std::vector<at::Tensor> parts = (*own)({filled(1, result)});
   TORCH_INTERNAL_ASSERT(parts.size() == 2);
   return scale(first, parts[0]) + scale(second, parts[1]);
+}
+
+/// Whether the derivative of the result is that of an operand, times a number.
+static bool isShared(const Call &call) {
+  return call.decision.derivative == Derivative::Tensor && call.count() == 1 &&
+         call.use.kind == Kind::Linear;
 }
 
 /// Finds the derivative of the result of a sequence, whose operator has the
@@ -142,7 +149,10 @@ static void deriveHeld(const Call &call, const NodePtr &own,
   describeHeld(call, held);
   if (held.form == Derivative::Operator)
     held.own = call.use.kind == Kind::Linear ? call.own(0) : own;
-  if (held.form == Derivative::Tensor) {
+  if (isShared(call)) {
+    held.tensor = call.description(0).tensor;
+    held.factor = call.description(0).factor * call.use.factors[0];
+  } else if (held.form == Derivative::Tensor) {
     // Without gradients, autograd has nothing to do.
     at::AutoDispatchBelowADInplaceOrView below;
     held.tensor = deriveResult(call, own, result).to(call.use.type);
@@ -196,7 +206,8 @@ static void describe(const Call &call, const Value &value,
                  std::string(components(call.decision.state)),
                  {},
                  {}};
-  if (!call.decision.derives() && call.decision.state == State::YY)
+  if ((!call.decision.derives() || isShared(call)) &&
+      call.decision.state == State::YY)
     event.components = "A D";
   auto bytes = static_cast<int64_t>(result.nbytes());
   const Held &held = value.description();
@@ -239,6 +250,8 @@ static void start(Call &call, const at::Tensor &result) {
   auto value = c10::make_intrusive<Value>(result, call.mode);
   value->sources = call.decision.sources;
   value->saved = call.decision.saved;
+  value->paid = call.decision.paid;
+  value->constants = call.constants;
   describeHeld(call, value->held);
   value->step = recordCall(call);
   tell(call, *value, result);
@@ -269,7 +282,7 @@ static void extend(Call &call, const at::Tensor &result) {
   NodePtr own = share(nodeOf(result));
   auto node = makeNode<SequenceNode>();
   deriveHeld(call, own, result, node->held);
-  if (node->held.form == Derivative::Tensor &&
+  if (node->held.form == Derivative::Tensor && !isShared(call) &&
       node->held.tensor.scalar_type() != result.scalar_type())
     return;
   StepPtr step = recordCall(call);
@@ -291,6 +304,8 @@ static void extend(Call &call, const at::Tensor &result) {
   auto value = c10::make_intrusive<Value>(result, call.mode);
   value->sources = call.decision.sources;
   value->saved = call.decision.saved;
+  value->paid = call.decision.paid;
+  value->constants = call.constants;
   value->sequence = node.get();
   value->step = std::move(step);
   tell(call, *value, result);

@@ -69,8 +69,10 @@ static void startFromCopy(const Operator &info, const c10::OperatorHandle &pure,
   call.known.emplace_back();
   call.use = classify(info, arguments, call.positions);
   call.use.type = copy.scalar_type();
-  call.decision = decide(mode.policy, {call.use.kind},
-                         {call.known.data(), call.known.size()});
+  Operation operation = {call.use.kind};
+  operation.savedOperands = static_cast<int64_t>(copy.nbytes());
+  call.decision =
+      decide(mode.policy, operation, {call.known.data(), call.known.size()});
   conclude(call, result);
   // Operators that are deferred do not continue what is computed.
   Value *value = valueOf(result);

@@ -81,7 +81,8 @@ static bool collect(Call &call) {
       operand.derivative =
           held.isOneOperator ? Derivative::Operator : held.form;
       operand.isPiecewise = held.isPiecewise;
-      operand.saved = value->saved;
+      operand.isRead = value->isFinished && held.form != Derivative::Steps;
+      operand.saved = operand.isRead ? 0 : value->saved;
     }
     call.positions.push_back(i);
     call.values.push_back(value);
@@ -112,10 +113,45 @@ static bool findConversion(Call &call) {
          c10::elementSize(call.use.type) >= call.tensor(0).element_size();
 }
 
+/// The memory of the constants of the operands' operators, and of those of a
+/// sum, which no node saves.
+static MemoriesPtr findMemories(const Call &call) {
+  MemoriesPtr all;
+  auto add = [&](const Memory &memory) {
+    auto isSame = [&](const Memory &other) {
+      return other.place == memory.place;
+    };
+    if (all && std::any_of(all->begin(), all->end(), isSame))
+      return;
+    auto more = all ? std::make_shared<std::vector<Memory>>(*all)
+                    : std::make_shared<std::vector<Memory>>();
+    more->push_back(memory);
+    all = std::move(more);
+  };
+  for (const Value *value : call.values) {
+    if (!all && value)
+      all = value->constants;
+    else if (value && value->constants && value->constants != all)
+      std::for_each(value->constants->begin(), value->constants->end(), add);
+  }
+  if (!call.info.isSum())
+    return all;
+  for (const c10::IValue &argument : call.arguments) {
+    if (!argument.isTensor() || !argument.toTensor().defined())
+      continue;
+    const at::Tensor &tensor = argument.toTensor();
+    if (!tensor.requires_grad() && tensor.has_storage() &&
+        !tensor.unsafeGetTensorImpl()->is_wrapped_number())
+      add({tensor.storage().unsafeGetStorageImpl(),
+           static_cast<int64_t>(tensor.storage().nbytes())});
+  }
+  return all;
+}
+
 /// Finds the bytes that the operator's node saves in eager PyTorch.
 static Operation describe(const Call &call) {
   Operation operation = {call.use.kind, call.use.rounds, call.use.sums};
-  operation.savesConstant = call.use.saves == Saves::Constant;
+  operation.constants = bytesOf(call.constants);
   operation.result = call.whole().numel() *
                      static_cast<int64_t>(c10::elementSize(call.use.type));
   for (size_t i = 0; i < call.count(); ++i) {
@@ -126,7 +162,7 @@ static Operation describe(const Call &call) {
     if (call.use.saves == Saves::Result)
       operation.savedResult = std::max(operation.savedResult, bytes);
     else if (call.use.saves == Saves::Input && call.values[i])
-      operation.savedOperands += bytes;
+      operation.savedOperands += call.values[i]->isFinished ? 0 : bytes;
     else if (call.use.saves == Saves::Input) {
       Source source;
       setMemory(source, tensor);
@@ -160,10 +196,16 @@ bool begin(Call &call) {
   call.use = classify(call.info, call.arguments, call.positions);
   if (!findConversion(call))
     return false;
+  call.constants = findMemories(call);
   Operation operation = describe(call);
   call.decision = decide(call.mode.policy, operation,
                          {call.known.data(), call.known.size()});
   call.use.kind = kindOf(call.mode.policy, operation);
+  // The policy fad has no operators of a value with a derivative.
+  if (call.decision.derivative == Derivative::Steps)
+    for (const Value *value : call.values)
+      if (value && !value->steps())
+        return false;
   // The deferred engine has no node of PyTorch's from which two gradients come.
   if (call.mode.isDeferred && call.decision.state == State::NY &&
       call.decision.sources.size() > 1)

@@ -80,7 +80,7 @@ static void read(const c10::OperatorHandle &op, const Reader &reader,
 static void follow(const c10::OperatorHandle &op,
                    c10::ArrayRef<c10::IValue> arguments, const at::Tensor &view,
                    const Reading &reading) {
-  if (!view.is_view() || !reading.value->steps() || anyValueOf(view))
+  if (!view.is_view() || !reading.value->isRunAgain() || anyValueOf(view))
     return;
   auto value = c10::make_intrusive<Value>(view, options);
   Value *from = anyValueOf(reading.tensor);
@@ -88,6 +88,7 @@ static void follow(const c10::OperatorHandle &op,
   value->base = isOfView ? from->base : reading.tensor;
   value->sources = reading.value->sources;
   value->saved = reading.value->saved;
+  value->constants = reading.value->constants;
   value->held.form = Derivative::Steps;
   value->held.isPiecewise = false;
   // The sequence may go on from the view.

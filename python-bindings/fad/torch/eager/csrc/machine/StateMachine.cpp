@@ -102,8 +102,8 @@ Decision decide(Policy policy, const Operation &operation, Operands operands) {
   if (policy == Policy::Fad && (operation.sums || kind == Kind::Rowwise))
     return decision;
   kind = kindOf(policy, operation);
-  decision.saved =
-      std::max(decision.saved, operation.savedOperands) + operation.savedResult;
+  decision.paid = std::max(decision.saved, operation.savedOperands);
+  decision.saved = decision.paid + operation.savedResult;
   decision.sources = sources;
   decision.isPiecewise =
       isPiecewise && (kind == Kind::Linear || kind == Kind::Piecewise);
@@ -114,13 +114,17 @@ Decision decide(Policy policy, const Operation &operation, Operands operands) {
     // operands.
     decision.derivative =
         kind == Kind::Linear ? Derivative::Number : Derivative::Operator;
-  if (decision.derivative == Derivative::Steps &&
-      sources.bytes() > decision.saved)
+  // A value of leaves alone is computed from them again.
+  bool hasLeaves =
+      decision.paid == 0 && sources.bytes() == 0 &&
+      std::none_of(operands.begin(), operands.end(),
+                   [](const Operand &operand) { return operand.isRead; });
+  bool isTensor = decision.derivative == Derivative::Tensor;
+  if ((decision.derivative == Derivative::Steps || (isTensor && hasLeaves)) &&
+      sources.bytes() + operation.constants > decision.saved)
     return decision;
-  // A constant is there anyway, and so is a tensor in a narrower type.
-  if (policy == Policy::Fad && decision.derivative == Derivative::Tensor &&
-      (operation.savesConstant || operation.rounds) &&
-      operation.result > decision.saved)
+  if (policy == Policy::Fad && isTensor && !hasLeaves &&
+      operation.result > decision.paid)
     return decision;
   decision.state = hasFAD ? State::YY : State::NY;
   return decision;
@@ -139,10 +143,10 @@ static Choice finishOperator(const Ending &ending) {
   // The operator keeps the source, from which the value is computed again, or a
   // constant, or nothing.
   if (ending.isFirst && ending.saves == Saves::Input)
-    return {Kept::Operator, true};
+    return {Kept::Operator, ending.constants <= ending.value};
   if (ending.isFirst && ending.saves != Saves::Result)
-    return {Kept::Operator, ending.sources <= ending.value};
-  return ending.sources <= ending.saved + ending.value
+    return {Kept::Operator, ending.inputs() <= ending.value};
+  return ending.inputs() <= ending.saved + ending.value
              ? Choice{Kept::Sources, true}
              : Choice{Kept::Operator, false};
 }
@@ -164,6 +168,8 @@ static Choice finishExactly(Policy policy, const Ending &ending) {
   case Derivative::Tensor:
     if (policy == Policy::Auto && savesLeavesAlone(ending))
       return {Kept::Sources, ending.readerSaves};
+    if (policy == Policy::Fad && ending.paid == 0 && ending.sources == 0)
+      return {Kept::Sources, false};
     return {policy == Policy::Auto && ending.isPiecewise ? Kept::Bits
                                                          : Kept::Tensor,
             false};
@@ -188,7 +194,9 @@ Choice finish(Policy policy, const Ending &ending) {
 
 Choice finishWhole(Policy policy, const Ending &ending) {
   Choice choice = finish(policy, ending);
-  if (choice.kept == Kept::Bits && ending.readerSaves)
+  bool mayRunAgain =
+      ending.inputs() <= ending.saved + (ending.readerSaves ? ending.value : 0);
+  if (choice.kept == Kept::Bits && ending.readerSaves && mayRunAgain)
     return {Kept::Sources, true};
   if (choice.kept != Kept::Operator)
     return choice;
@@ -201,7 +209,7 @@ Choice finishWhole(Policy policy, const Ending &ending) {
   }
   if (ending.isPiecewise && !ending.readerSaves && !savesLeavesAlone(ending))
     return {Kept::Bits, false};
-  return isShared && !choice.recomputes
+  return (isShared && !choice.recomputes) || !mayRunAgain
              ? choice
              : Choice{Kept::Sources, choice.recomputes};
 }

@@ -131,8 +131,11 @@ struct Operand {
   /// Whether each operator of the sequence is linear or piecewise linear.
   bool isPiecewise = true;
   /// Bytes that the nodes of the sequence's operators save at least in eager
-  /// PyTorch.
+  /// PyTorch, and that no derivative has taken the place of.
   int64_t saved = 0;
+  /// Whether an operator that ends a sequence has read the value, and backward
+  /// cannot run its operators again.
+  bool isRead = false;
 };
 
 /// A view of operands, whose memory the caller owns.
@@ -164,6 +167,8 @@ struct Decision {
   Derivative derivative = Derivative::Number;
   bool isPiecewise = true;
   int64_t saved = 0;
+  /// Those of `saved` but the result, which a reader may save as well.
+  int64_t paid = 0;
 
   bool isFAD() const { return state == State::NY || state == State::YY; }
   /// B: the derivative of the result is computed now.
@@ -181,9 +186,10 @@ struct Operation {
   /// Bytes of the operands and of the result that its node saves in eager
   /// PyTorch. Those of leaves and constants count as none.
   int64_t savedOperands = 0, savedResult = 0;
-  /// Whether it saves a constant, and the bytes of the result.
-  bool savesConstant = false;
-  int64_t result = 0;
+  int64_t result = 0; ///< bytes
+  /// Bytes of the constants of all operators so far that no node saves there,
+  /// and that backward needs to run the operators again.
+  int64_t constants = 0;
 };
 
 /// The kind as which a policy treats an operator.
@@ -191,8 +197,8 @@ Kind kindOf(Policy policy, const Operation &operation);
 
 /// The transition of an operator on differentiable operands. Operands that need
 /// no gradient are constants and are left out. Backward runs no operators again
-/// from sources that take more bytes than the nodes save in eager PyTorch, and
-/// no derivative that takes more takes the place of constants alone.
+/// from tensors that take more bytes than the nodes save in eager PyTorch, and
+/// no derivative that takes more takes their place.
 Decision decide(Policy policy, const Operation &operation, Operands operands);
 
 /// Tensors that an operator saves for its backward node. Of a product with a
@@ -214,8 +220,13 @@ struct Ending {
   /// Whether the sequence is one operator.
   bool isSingle = false;
   /// Bytes of the sources and of the value, and those that nodes save at least
-  /// in eager PyTorch.
-  int64_t sources = 0, value = 0, saved = 0;
+  /// in eager PyTorch; and of the constants that they do not save.
+  int64_t sources = 0, value = 0, saved = 0, constants = 0;
+  /// Those of `saved` but the value.
+  int64_t paid = 0;
+
+  /// The bytes from which backward runs the operators again.
+  int64_t inputs() const { return sources + constants; }
 };
 
 /// Tensors that backward finds of a sequence.

@@ -15,7 +15,7 @@ namespace fad::eager {
 using torch::autograd::Edge;
 
 void setMemory(Source &source, const at::Tensor &tensor) {
-  if (!nodeOf(tensor))
+  if (tensor.requires_grad() && !nodeOf(tensor))
     return;
   const c10::TensorImpl *impl = tensor.unsafeGetTensorImpl();
   if (tensor.has_storage())
@@ -27,15 +27,23 @@ void setMemory(Source &source, const at::Tensor &tensor) {
 }
 
 StepPtr recordCall(const Call &call) {
-  if (call.mode.policy != Policy::Auto && !call.mode.bits &&
-      !call.mode.isDeferred)
+  // The policy fad computes from leaves alone again.
+  bool hasLeaves =
+      call.decision.paid == 0 && call.decision.sources.bytes() == 0;
+  bool needsDerivatives = call.mode.policy != Policy::Auto && !call.mode.bits &&
+                          !call.mode.isDeferred &&
+                          call.decision.derivative != Derivative::Steps;
+  if (needsDerivatives && !hasLeaves)
     return {};
   // Steps have their numbers in the order in which they are made.
   c10::SmallVector<StepPtr, 2> operands;
   StepPtr source;
   for (size_t i = 0; i < call.positions.size(); ++i) {
     StepPtr step = call.values[i] ? call.values[i]->steps() : StepPtr();
-    if (!step || step->length >= maxLength) {
+    bool isWhole = step && step->length < maxLength;
+    if (needsDerivatives && call.values[i] && !isWhole)
+      return {};
+    if (!isWhole) {
       bool isSame = source && source->source == call.known[i].self;
       step = source =
           isSame ? source : recordSource(call.tensor(i), call.known[i].self);

@@ -30,6 +30,8 @@ struct Call {
   c10::SmallVector<torch::autograd::Edge, 2> edges = {};
   c10::SmallVector<fad::eager::Operand, 2> known = {};
   Use use = {};
+  /// The constants so far that no node saves in eager PyTorch.
+  MemoriesPtr constants = {};
   Decision decision = {};
 
   /// How many differentiable operands there are.

@@ -84,7 +84,8 @@ static int64_t bytesOf(const torch::autograd::Node &node) {
 
 void SequenceNode::drop() {
   if (isTraced()) {
-    if (held.form == Derivative::Tensor && held.tensor.defined())
+    if (held.form == Derivative::Tensor && held.tensor.defined() &&
+        held.tensor.use_count() == 1)
       trace.release({"derivative of " + held.label(),
                      static_cast<int64_t>(held.tensor.nbytes())});
     if (held.form == Derivative::Operator && held.own &&
@@ -346,7 +347,7 @@ variable_list SequenceNode::pull(variable_list &&gradients, bool sharesValues) {
                       held.before);
     break;
   case Derivative::Tensor:
-    result[0] = multiply(gradient, held.tensor);
+    result[0] = times(multiply(gradient, held.tensor), held.factor);
     break;
   case Derivative::Steps:
     TORCH_INTERNAL_ASSERT(false);

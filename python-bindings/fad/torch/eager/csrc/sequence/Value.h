@@ -24,11 +24,24 @@ struct SequenceNode;
 using Constants = std::vector<WeakTensor>;
 using ConstantsPtr = std::shared_ptr<const Constants>;
 
+/// Memory of tensors that the operators of a sequence read, each once.
+struct Memory {
+  const void *place;
+  int64_t bytes;
+};
+using MemoriesPtr = std::shared_ptr<const std::vector<Memory>>;
+inline int64_t bytesOf(const MemoriesPtr &memories) {
+  int64_t sum = 0;
+  for (size_t i = 0; memories && i < memories->size(); ++i)
+    sum += (*memories)[i].bytes;
+  return sum;
+}
+
 /// The derivative of a value with respect to its source.
 struct Held {
   Derivative form = Derivative::Number;
-  /// Of a number, the derivative. Of an operator, what is multiplied by after
-  /// it, and before it.
+  /// Of a number, the derivative. Of a tensor or an operator, what is
+  /// multiplied by after it; of the latter, also before it.
   double factor = 1, before = 1;
   /// PyTorch's own node of the operator.
   NodePtr own;
@@ -76,8 +89,9 @@ struct Value final : c10::BackendMeta {
   uint32_t version;
   Sources sources;
   /// Bytes that the nodes of the operators so far save at least in eager
-  /// PyTorch.
-  int64_t saved = 0;
+  /// PyTorch, and the constants that they do not save.
+  int64_t saved = 0, paid = 0;
+  MemoriesPtr constants;
   /// That of the mode in which the value was computed.
   Policy policy;
   int bits;
@@ -126,6 +140,11 @@ struct Value final : c10::BackendMeta {
   NodePtr own() const;
   /// The operators so far, or null.
   const StepPtr &steps() const;
+  /// Whether the operators so far are there for readers, too. The policy fad
+  /// has them for a sequence's own node.
+  bool isRunAgain() const {
+    return steps() && (policy == Policy::Auto || bits || isDeferred);
+  }
 };
 
 /// `dynamic_cast` to a class without subclasses, by one comparison.
