@@ -32,11 +32,11 @@ import torch
 from torch import fx
 
 from .._releases import copies_filters, name_decompositions
+from ._fusion import ColumnsLast, FinishFusion, fuse_columns_last
 from ._partitioner import WARNED
 from ._pytorch import (
     BaseSchedulerNode,
     CppScheduling,
-    CustomSchedulerPass,
     Dep,
     InductorChoices,
     OrderedSet,
@@ -84,7 +84,7 @@ def compile_inner(
         # A later compilation that finds this one in a cache would not warn.
         patches["force_disable_caches"] = True
     if not bounds_memory(graph, has_budget):
-        with inductor_config.patch(patches):
+        with inductor_config.patch(patches), fuse_columns_last(graph):
             return compile_fx_inner(graph, inputs, **arguments)
     if "allow_buffer_reuse" not in options:
         patches["allow_buffer_reuse"] = False
@@ -93,8 +93,9 @@ def compile_inner(
             patches["layout_optimization"] = False
         if copies_filters():
             warn_of_filters()
-    patches |= run_after_fusion(_SaveMemory())
-    choices = Choices() if type(V.choices) is InductorChoices else V.choices
+    after = run_after_fusion(_SaveMemory())
+    patches |= after
+    choices = Choices(bool(after)) if type(V.choices) is InductorChoices else V.choices
     with inductor_config.patch(patches), V.set_choices_handler(choices):
         return compile_fx_inner(graph, inputs, **arguments)
 
@@ -113,12 +114,13 @@ def _pads_filters(graph: fx.GraphModule) -> bool:
     )
 
 
-class _SaveMemory(CustomSchedulerPass):
-    """Lets buffers be freed between kernels, and lists what operations of a kernel read
+class _SaveMemory(FinishFusion):
+    """Finishes fusion. Lets buffers be freed between kernels, and lists what operations of a kernel read
     from memory before intermediate values of the kernel. Inductor writes a result over the
     first operand that it can."""
 
     def __call__(self, nodes: list[BaseSchedulerNode]) -> list[BaseSchedulerNode]:
+        nodes = super().__call__(nodes)
         try:
             for kernel in nodes:
                 self._change(kernel)
@@ -155,16 +157,13 @@ class _Separate(CppScheduling):
 _WAITING = 1 / 8
 
 
-class Choices(InductorChoices):
+class Choices(ColumnsLast):
     """Inductor's choices for one graph, without fusions that let operands or results wait."""
 
-    def __init__(self) -> None:
+    def __init__(self, waits: bool = False) -> None:
+        super().__init__(waits)
         # By scheduler, where each buffer is read last, in the order before fusion.
         self._last: WeakKeyDictionary[Scheduler, dict[str, float]] = WeakKeyDictionary()
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        # For compilation in another process, which has schedulers of its own.
-        return type(self), ()
 
     def can_fuse_vertical(
         self, scheduler: Scheduler, node1: BaseSchedulerNode, node2: BaseSchedulerNode, *score: Any

@@ -350,6 +350,7 @@ _OF_INDUCTOR = {
     "CppScheduling": "torch._inductor.codegen.cpp",
     "Dep": "torch._inductor.dependencies",
     "InductorChoices": "torch._inductor.choices",
+    "MixOrderReduction": "torch._inductor.scheduler",
     "OrderedSet": "torch.utils._ordered_set",
     "Scheduler": "torch._inductor.scheduler",
     "V": "torch._inductor.virtualized",
