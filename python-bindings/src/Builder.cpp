@@ -178,8 +178,7 @@ private:
     throw DiagnosticError{std::exchange(diagnostics, {})};
   }
   [[noreturn]] void fail(const Twine &message) {
-    emitError(loc) << message;
-    raise();
+    throw DiagnosticError{{DiagnosticText("error", message.str(), loc)}};
   }
 
   Type getElement(const std::string &name) {

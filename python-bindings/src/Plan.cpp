@@ -32,6 +32,12 @@ static FailureOr<func::FuncOp> findFirst(ModuleOp module) {
   return emitError(module.getLoc()) << "there is no function of one block";
 }
 
+static std::string toText(const llvm::json::Value &value) {
+  std::string text;
+  llvm::raw_string_ostream(text) << value;
+  return text;
+}
+
 /// The plan of the first function of `module`, in JSON.
 static std::string plan(python::Module &module, const std::string &policyName,
                         const nb::kwargs &selection) {
@@ -72,9 +78,7 @@ static std::string plan(python::Module &module, const std::string &policyName,
       (*described->getAsObject())["candidates"] = peaks->decider.cut.candidates;
       (*described->getAsObject())["edges"] = peaks->decider.cut.edges;
     }
-    std::string text;
-    llvm::raw_string_ostream(text) << *described;
-    return text;
+    return toText(*described);
   });
 }
 
@@ -88,9 +92,7 @@ static std::string describeFirst(python::Module &module) {
     FailureOr<llvm::json::Value> described = describePlan(*function);
     if (failed(described))
       return failure();
-    std::string text;
-    llvm::raw_string_ostream(text) << *described;
-    return text;
+    return toText(*described);
   });
 }
 

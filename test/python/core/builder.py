@@ -168,6 +168,7 @@ class Invalid(unittest.TestCase):
             (self.builder.argument, ROW),
             (self.builder.create, "math.exp", [self.x], [MATRIX]),
             (self.builder.map, [self.x], write_body(), MATRIX),
+            (self.builder.fuse, 1, 1, 1, 1),
             (self.builder.finish, [self.x]),
         ):
             self.refuse(problem, call, *arguments)
