@@ -1,6 +1,7 @@
 """Checks of kernels that fad compiled for a GPU: of a kit, by fad-runner, and of both under
 compute-sanitizer."""
 
+import os
 import pathlib
 import shutil
 import subprocess
@@ -31,8 +32,13 @@ PROGRAM = """func.func @main(%x: tensor<?x64xf32>, %b: tensor<64xf32>) -> tensor
 SIZE = 78
 
 
-def run(*command):
-    done = subprocess.run([str(part) for part in command], capture_output=True, text=True)
+def run(*command, **variables):
+    done = subprocess.run(
+        [str(part) for part in command],
+        capture_output=True,
+        text=True,
+        env={**os.environ, **variables},
+    )
     if done.returncode:
         lines = (done.stdout + done.stderr).strip().splitlines()
         raise Failed(f"status {done.returncode}: {' / '.join(lines[-3:])}")
@@ -126,8 +132,13 @@ def compare_arrays(found, expected):
 
 def list_sanitizer(options):
     require_kernels(options)
-    tool = find_tool(options.sanitizer, "; CUDA toolkits have it")
+    tool = find_tool(options.sanitizer, "; a CUDA toolkit has it, for --sanitizer=PATH")
     script = pathlib.Path(__file__).with_name("gpu_checks.py")
-    command = tool, "--tool=memcheck", "--error-exitcode=9", "--target-processes=all"
+    # PyTorch makes calls that fail, and goes on.
+    command = tool, "--tool=memcheck", "--error-exitcode=9", "--report-api-errors=no"
+    command = *command, "--target-processes=all"
     checks = sys.executable, script, "--only", "kernels", "--quick", "--together"
-    yield "compute-sanitizer", lambda: run(*command, *checks, f"--kernels={options.kernels}")
+    checks = *checks, f"--kernels={options.kernels}"
+    # Each tensor has memory of its own, beside which an access is seen.
+    variables = {"PYTORCH_NO_CUDA_MEMORY_CACHING": "1"}
+    yield "compute-sanitizer", lambda: run(*command, *checks, **variables)
