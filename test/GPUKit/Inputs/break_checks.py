@@ -1,11 +1,13 @@
 """Runs gpu_checks.py of a folder where nothing is right: each check has to fail. With the variable
-CRASH, one check ends its process, another one hangs, and a third one comes behind a crash.
+CRASH, one check ends its process, another one hangs in a program that writes its process to that
+file, and a third one comes behind a crash. With INTERRUPT, too, the one that hangs interrupts all.
 
 usage: break_checks.py CHECKS ARGUMENTS..."""
 
 import os
+import signal
+import subprocess
 import sys
-import time
 
 # Processes for groups import this file, too.
 if __name__ == "__main__":
@@ -20,7 +22,9 @@ def crash(options):
 
 def hang(options):
     yield "right", lambda: "a note"
-    yield "hang", lambda: time.sleep(1000)
+    end = f"kill -INT {os.getppid()};" if "INTERRUPT" in os.environ else ""
+    program = f"echo $$ > '{os.environ['CRASH']}'; {end} sleep 999"
+    yield "hang", lambda: subprocess.run(["sh", "-c", program])
 
 
 def break_gradient(tensor):
@@ -72,4 +76,6 @@ if "CRASH" in os.environ:
 elif __name__ == "__main__":
     spoil()
 if __name__ == "__main__":
+    # It may be ignored where this is started.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     gpu_checks.main()

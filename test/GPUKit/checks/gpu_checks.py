@@ -11,6 +11,7 @@ import argparse
 import multiprocessing
 import os
 import pathlib
+import signal
 import sys
 import time
 
@@ -65,10 +66,14 @@ def describe(device):
     """The setting, as text; raises Skip where there is no such device."""
     try:
         import torch
-    except ImportError as error:
+    except (ImportError, OSError) as error:
         raise Skip(f"{error}; checks take PyTorch") from None
     if device == "cuda" and not torch.cuda.is_available():
         raise Skip("PyTorch finds no NVIDIA GPU; --device cpu checks what takes none")
+    try:
+        import fad.torch  # noqa: F401
+    except (ImportError, OSError) as error:
+        raise Skip(f"{error}; checks take fad, of a wheel or of a kit with the package") from None
     import figures
 
     name = torch.cuda.get_device_name() if device == "cuda" else figures.name_processor()
@@ -91,7 +96,7 @@ def run_apart(group, options, tally, end):
                 message = receiver.recv()
             else:
                 why = f"took more than {GROUPS[group][1]} s"
-                process.kill()
+                stop(process)
         except EOFError:
             process.join()
             why = f"its process ended with {process.exitcode}"
@@ -106,7 +111,16 @@ def run_apart(group, options, tally, end):
         tally.skip(names, "the process had ended")
 
 
+def stop(process):
+    """Ends a process, with the programs that it runs."""
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        process.kill()
+
+
 def work_apart(group, options, sender):
+    os.setpgrp()
     work(group, GROUPS[group][0], options, sender.send)
     sender.send(None)
 
@@ -120,14 +134,21 @@ def main():
     except Skip as skip:
         tally.skip(options.only, str(skip))
         options.only = []
-    for group in options.only:
-        if time.monotonic() > end:
-            tally.skip([group], OUT_OF_TIME)
-        elif options.together:
-            run_here(group, GROUPS[group][0], options, tally)
-        else:
-            run_apart(group, options, tally, end)
-    tally.finish()
+    status = None
+    try:
+        for group in options.only:
+            if time.monotonic() > end:
+                tally.skip([group], OUT_OF_TIME)
+            elif options.together:
+                run_here(group, GROUPS[group][0], options, tally)
+            else:
+                run_apart(group, options, tally, end)
+    except KeyboardInterrupt:
+        for process in multiprocessing.active_children():
+            stop(process)
+        tally.skip(options.only[options.only.index(group) :], "interrupted")
+        status = 128 + signal.SIGINT
+    tally.finish(status)
 
 
 if __name__ == "__main__":

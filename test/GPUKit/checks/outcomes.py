@@ -68,10 +68,10 @@ class Tally:
         for name in names:
             self.add("skipped", name, why, 0.0)
 
-    def finish(self):
-        """Prints the counts, and ends the program."""
+    def finish(self, status=None):
+        """Prints the counts, and ends the program, with `status` where there is one."""
         print(", ".join(f"{self.counts[name]} {name}" for name in self.counts))
-        sys.exit(self.counts["failed"] > 0 or self.counts["passed"] == 0)
+        sys.exit(status or self.counts["failed"] > 0 or self.counts["passed"] == 0)
 
 
 def run_here(group, list_checks, options, tally):
