@@ -246,6 +246,7 @@ def list_graphs(options):
     require_gpu(options)
     import torch
     from torch._dynamo.utils import counters
+    from torch._inductor import cudagraph_trees
 
     import fad.torch.compile
 
@@ -258,6 +259,8 @@ def list_graphs(options):
         found = [get_gradients(compiled, network, x) for _ in range(5)]
         if skips := counters["inductor"]["cudagraph_skips"]:
             raise Failed(f"Inductor leaves out {skips} graphs")
+        if cudagraph_trees.get_manager(x.device.index, create_if_none_exists=False) is None:
+            raise Failed("Inductor makes no graph")
         return expect(find_largest(find_error(each, expected) for each in found), 1e-3)
 
     def check_captured(engine):
