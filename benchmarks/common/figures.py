@@ -98,7 +98,8 @@ def read_driver() -> str:
         done = subprocess.run(command, capture_output=True, text=True, timeout=20)
     except (OSError, subprocess.TimeoutExpired):
         return "unknown"
-    return done.stdout.strip() or "unknown"
+    # Where it fails, it prints why.
+    return (done.returncode == 0 and done.stdout.strip()) or "unknown"
 
 
 def describe(device: str) -> dict[str, Any]:
