@@ -71,6 +71,8 @@ def copy_files(folder, kernels):
         shutil.copy(ROOT / name, folder)
     if (kernels / KERNELS).exists():
         shutil.copytree(kernels, folder / "kernels")
+    else:
+        print(f"no kernels: none are in {kernels}, where utils/pack-gpu-kit.py packs them")
     # A copy of the sources need not be a checkout.
     if shutil.which("git"):
         command = ["git", "-C", str(ROOT), "describe", "--always", "--dirty"]
@@ -117,8 +119,8 @@ def main():
         "MiB that the archive may have; 57 MiB are a little less than 60 MB"))  # fmt: skip
     parser.add_argument("--shared", action="store_true", help="LLVM is not linked in")
     parser.add_argument("--without-package", action="store_true", help="for a wheel")
-    parser.add_argument("--kernels", type=pathlib.Path, help=(
-        "folder of utils/pack-gpu-kit.py; default: gpu-kit of the build, where that is"))  # fmt: skip
+    parser.add_argument("--kernels", type=pathlib.Path, default=ROOT / "build" / "gpu-kit", help=(
+        "folder that utils/pack-gpu-kit.py packed"))  # fmt: skip
     options = parser.parse_args()
     try:
         with tempfile.TemporaryDirectory() as parent:
@@ -127,7 +129,7 @@ def main():
             build = options.build.resolve()
             if not options.without_package:
                 copy_package(build, folder, options.shared)
-            copy_files(folder, options.kernels or build / "gpu-kit")
+            copy_files(folder, options.kernels)
             replace(folder, options.output)
         size = sum(path.stat().st_size for path in options.output.rglob("*") if path.is_file())
         print(f"{options.output}: {size / MEBIBYTE:.1f} MiB")
