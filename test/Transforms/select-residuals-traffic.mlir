@@ -50,3 +50,59 @@ func.func @gate(%x: tensor<64xf32>, %g: tensor<64xf32> {fad.cotangent = 0 : i64}
   %d = fad.opaque "sum" keep (%e, %w) : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
   return %y, %d : tensor<64xf32>, tensor<64xf32>
 }
+
+// -----
+
+// The kernel of %e reads %x, and writes the norm, too, for the adjoint: a byte for each. The scale,
+// which backward repeats before, delays both alike.
+
+// CHECK-LABEL: func.func @delayed
+// CHECK-NOT: fad.residual {{.*}}bf16
+// CHECK: return
+func.func @delayed(%x: tensor<64xf32>, %w: tensor<64xf32>, %g: tensor<64xf32> {fad.cotangent = 0 : i64})
+    -> (tensor<64xf32>, tensor<64xf32> {fad.gradient = 0 : i64})
+    attributes {fad.fuses = #fad.fusion<>, fad.proposals = [["n"]]} {
+  %n = fad.opaque "norm" elementwise (%x) {fad.nodes = ["n"]} : (tensor<64xf32>) -> tensor<64xbf16>
+  %c = fad.opaque "scale" elementwise (%w) : (tensor<64xf32>) -> tensor<64xf32>
+  %y = fad.opaque "product" keep (%n, %c) : (tensor<64xbf16>, tensor<64xf32>) -> tensor<64xf32>
+  %h = fad.opaque "up" keep (%g, %c) : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
+  %e = fad.opaque "slope" elementwise (%h, %x) : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
+  %d = fad.opaque "adjoint" keep (%g, %n) : (tensor<64xf32>, tensor<64xbf16>) -> tensor<64xf32>
+  %s = fad.opaque "sum" keep (%e, %d) : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
+  return %y, %s : tensor<64xf32>, tensor<64xf32>
+}
+
+// -----
+
+// One kernel sums the rows and the columns of a large matrix, and two those of a small one. What is
+// computed from three operands costs two bytes of traffic for each in one kernel, and four in two.
+
+// CHECK-LABEL: func.func @large
+// CHECK: %[[V:.*]] = fad.opaque "value"
+// CHECK-NOT: fad.residual %[[V]]
+// CHECK: return
+func.func @large(%p: tensor<8192xf32>, %q: tensor<1024xf32>, %a: tensor<8192x1024xf32>, %b: tensor<8192x1024xf32>,
+    %c: tensor<8192x1024xf32>, %g: tensor<8192xf32> {fad.cotangent = 0 : i64})
+    -> (tensor<8192xf32>, tensor<8192xf32> {fad.gradient = 0 : i64}, tensor<1024xf32> {fad.gradient = 1 : i64})
+    attributes {fad.fuses = #fad.fusion<>, fad.proposals = [["v"]]} {
+  %v = fad.opaque "value" elementwise (%a, %b, %c) {fad.nodes = ["v"]} : (tensor<8192x1024xf32>, tensor<8192x1024xf32>, tensor<8192x1024xf32>) -> tensor<8192x1024xf32>
+  %y = fad.opaque "product" keep (%v) : (tensor<8192x1024xf32>) -> tensor<8192xf32>
+  %r = fad.opaque "rows" reduction (%v, %g) : (tensor<8192x1024xf32>, tensor<8192xf32>) -> tensor<8192xf32>
+  %s = fad.opaque "columns" reduction (%v, %g) : (tensor<8192x1024xf32>, tensor<8192xf32>) -> tensor<1024xf32>
+  return %y, %r, %s : tensor<8192xf32>, tensor<8192xf32>, tensor<1024xf32>
+}
+
+// CHECK-LABEL: func.func @small
+// CHECK: %[[V:.*]] = fad.opaque "value"
+// CHECK: fad.residual %[[V]]
+// CHECK: return
+func.func @small(%p: tensor<64xf32>, %q: tensor<32xf32>, %a: tensor<64x32xf32>, %b: tensor<64x32xf32>,
+    %c: tensor<64x32xf32>, %g: tensor<64xf32> {fad.cotangent = 0 : i64})
+    -> (tensor<64xf32>, tensor<64xf32> {fad.gradient = 0 : i64}, tensor<32xf32> {fad.gradient = 1 : i64})
+    attributes {fad.fuses = #fad.fusion<>, fad.proposals = [["v"]]} {
+  %v = fad.opaque "value" elementwise (%a, %b, %c) {fad.nodes = ["v"]} : (tensor<64x32xf32>, tensor<64x32xf32>, tensor<64x32xf32>) -> tensor<64x32xf32>
+  %y = fad.opaque "product" keep (%v) : (tensor<64x32xf32>) -> tensor<64xf32>
+  %r = fad.opaque "rows" reduction (%v, %g) : (tensor<64x32xf32>, tensor<64xf32>) -> tensor<64xf32>
+  %s = fad.opaque "columns" reduction (%v, %g) : (tensor<64x32xf32>, tensor<64xf32>) -> tensor<32xf32>
+  return %y, %r, %s : tensor<64xf32>, tensor<64xf32>, tensor<32xf32>
+}

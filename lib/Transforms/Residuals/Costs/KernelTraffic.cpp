@@ -16,8 +16,8 @@
 // one kernel.
 //
 // Works that depend on a cotangent, and all of forward, are as early as can be.
-// Those that backward repeats wait for the kernel with which they share the
-// most bytes.
+// Those that backward repeats, and sums over columns, wait for the kernel with
+// which they share the most bytes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,6 +26,11 @@
 
 using namespace mlir;
 using namespace mlir::fad;
+
+/// Inductor sums the rows and the columns of a matrix in one kernel if it has
+/// at least so many elements and rows, and at most so many columns.
+static constexpr int64_t kLeastOfBoth = 5 << 20, kLeastRows = 4096,
+                         kMostColumns = 16 << 10;
 
 class PeakModel::Timeline::Kernels {
 public:
@@ -61,13 +66,16 @@ private:
   }
   /// Whether a kernel may have `maker` and `reader`, which reads its result.
   bool mayFuse(const Work &maker, const Work &reader) const;
-  /// Whether kernels of both run over the same elements.
-  static bool haveSameElements(const Work &a, const Work &b) {
-    return a.elements == b.elements;
-  }
+  /// Whether a kernel may have both works, which read the same.
+  bool mayShare(const Work &a, const Work &b) const;
+  /// Whether a kernel may sum rows and columns of the same elements.
+  bool mayReduceBoth(const Work &rows, const Work &columns) const;
   /// Moves each work behind what it reads. Returns the number of levels.
   unsigned raiseLevels();
   void findLevels();
+  /// Moves works that may wait, of `end` levels, to those whose bytes they
+  /// share.
+  void placeFlexible(unsigned end);
   /// The level of `work` between those of its operands and of its readers.
   unsigned chooseLevel(const Work &work, unsigned last) const;
   /// The kernels, by works.
@@ -97,7 +105,8 @@ void PeakModel::Timeline::Kernels::addWork(Work work) {
 }
 
 void PeakModel::Timeline::Kernels::addStep(const Step &step) {
-  auto [number, copy] = step;
+  unsigned number = step.number;
+  Copy copy = step.copy;
   if (copy == decoded) {
     if (unsigned value = timeline.get(number, decoded);
         !timeline.isInlined[value])
@@ -112,7 +121,8 @@ void PeakModel::Timeline::Kernels::addStep(const Step &step) {
     work.kind = Kind::elementwise;
   else if (node.reducesRows || node.reducesColumns)
     work.kind = node.reducesRows ? Kind::rows : Kind::columns;
-  work.isFlexible = copy == inBackward && !node.isBackward;
+  work.isFlexible =
+      work.kind == Kind::columns || (copy == inBackward && !node.isBackward);
   if (work.kind == Kind::call)
     calls += node.time;
   timeline.forEachSource(node, copy, [&](unsigned read) {
@@ -137,14 +147,44 @@ void PeakModel::Timeline::Kernels::addStep(const Step &step) {
 bool PeakModel::Timeline::Kernels::mayFuse(const Work &maker,
                                            const Work &reader) const {
   if (maker.kind == Kind::call || reader.kind == Kind::call ||
-      maker.kind == Kind::columns)
+      maker.kind == Kind::columns || reader.kind == Kind::columns)
     return false;
   auto [few, many] = std::minmax(maker.elements, reader.elements);
   return few == many || 16 * few <= many;
 }
 
+bool PeakModel::Timeline::Kernels::mayShare(const Work &a,
+                                            const Work &b) const {
+  if (a.elements != b.elements)
+    return false;
+  if ((a.kind == Kind::columns) == (b.kind == Kind::columns))
+    return true;
+  return a.kind == Kind::columns ? mayReduceBoth(b, a) : mayReduceBoth(a, b);
+}
+
+bool PeakModel::Timeline::Kernels::mayReduceBoth(const Work &rows,
+                                                 const Work &columns) const {
+  auto countResults = [&](const Work &work) {
+    return model.elements[work.writes.front() % model.values.size()];
+  };
+  if (rows.kind != Kind::rows)
+    return false;
+  int64_t numRows = countResults(rows), numColumns = countResults(columns);
+  return rows.elements >= kLeastOfBoth && numRows >= kLeastRows &&
+         numRows >= 2 * numColumns && numColumns <= kMostColumns;
+}
+
 unsigned PeakModel::Timeline::Kernels::chooseLevel(const Work &work,
                                                    unsigned last) const {
+  // Without a kernel to share with, right before the first reader.
+  unsigned best = last;
+  for (unsigned written : work.writes)
+    for (unsigned reader : readersOf[written]) {
+      unsigned level = works[reader].level;
+      best =
+          std::min(best, level - (level > 0 && !mayFuse(work, works[reader])));
+    }
+  best = std::max(best, work.level);
   llvm::DenseMap<unsigned, Cost::Count> shared;
   auto share = [&](unsigned copy, bool isMade) {
     SmallVector<unsigned, 4> levels;
@@ -153,7 +193,7 @@ unsigned PeakModel::Timeline::Kernels::chooseLevel(const Work &work,
       bool isPlaced = &other > &work || !other.isFlexible;
       if (&other != &work && isPlaced && other.kind != Kind::call &&
           other.level >= work.level && other.level <= last &&
-          (isMade ? mayFuse(work, other) : haveSameElements(work, other)) &&
+          (isMade ? mayFuse(work, other) : mayShare(work, other)) &&
           !llvm::is_contained(levels, other.level))
         levels.push_back(other.level);
     }
@@ -164,7 +204,6 @@ unsigned PeakModel::Timeline::Kernels::chooseLevel(const Work &work,
     share(read, false);
   for (unsigned written : work.writes)
     share(written, true);
-  unsigned best = last;
   Cost::Count most = 0;
   for (auto [level, bytes] : shared)
     if (bytes > most || (bytes == most && level > best)) {
@@ -188,8 +227,15 @@ unsigned PeakModel::Timeline::Kernels::raiseLevels() {
 }
 
 void PeakModel::Timeline::Kernels::findLevels() {
+  // Works that wait raise the levels of others, for which more wait.
+  for (int round = 0; round < 2; ++round)
+    placeFlexible(raiseLevels());
+  raiseLevels();
+}
+
+void PeakModel::Timeline::Kernels::placeFlexible(unsigned end) {
   // The last level of each work; readers come behind.
-  SmallVector<unsigned> last(works.size(), raiseLevels());
+  SmallVector<unsigned> last(works.size(), end);
   for (size_t number = works.size(); number-- > 0;) {
     Work &work = works[number];
     for (unsigned written : work.writes)
@@ -205,7 +251,6 @@ void PeakModel::Timeline::Kernels::findLevels() {
       work.level = chooseLevel(work, last[number]);
     last[number] = work.level;
   }
-  raiseLevels();
 }
 
 llvm::IntEqClasses PeakModel::Timeline::Kernels::join() const {
@@ -213,11 +258,6 @@ llvm::IntEqClasses PeakModel::Timeline::Kernels::join() const {
   // The works that read a copy at a level.
   llvm::DenseMap<std::pair<unsigned, unsigned>, SmallVector<unsigned, 2>>
       reading;
-  auto mayShare = [](const Work &a, const Work &b) {
-    bool isMixed = (a.kind == Kind::columns) != (b.kind == Kind::columns);
-    bool hasRows = a.kind == Kind::rows || b.kind == Kind::rows;
-    return haveSameElements(a, b) && (!isMixed || hasRows);
-  };
   for (auto [number, work] : llvm::enumerate(works)) {
     if (work.kind == Kind::call)
       continue;

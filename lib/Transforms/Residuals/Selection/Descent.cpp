@@ -54,6 +54,25 @@ Cut ResidualNetwork::getCut(const llvm::DenseSet<Value> &wanted) const {
   return cut;
 }
 
+Cut ResidualNetwork::dropComputable(const Cut &cut) const {
+  Selection selection = getResiduals(cut);
+  Cut least = cut;
+  // Readers come before their operands.
+  for (Value value : values) {
+    if (!selection.saved.erase(value))
+      continue;
+    // A value that cannot be computed again has others saved for it, or itself.
+    Cut without = getCut(selection.saved);
+    Cost::Count bytes = costs.getSaveCost(value).bytes;
+    if (!without.cost.isInfinite &&
+        without.cost.bytes <= least.cost.bytes - bytes)
+      least = std::move(without);
+    else
+      selection.saved.insert(value);
+  }
+  return least;
+}
+
 /// The kind of `value` and of its operation, wherever they stand.
 static llvm::hash_code describe(Value value) {
   Operation *op = value.getDefiningOp();

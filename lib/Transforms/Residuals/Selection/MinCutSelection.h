@@ -80,6 +80,9 @@ public:
   /// The cut that saves those of `wanted` which backward needs, and what it may
   /// not compute again.
   Cut getCut(const llvm::DenseSet<Value> &wanted) const;
+  /// The cut that saves none of the values which `cut` saves and which backward
+  /// can compute from the others.
+  Cut dropComputable(const Cut &cut) const;
   /// Cuts from `fast` to `small`, which takes fewer bytes: the connected
   /// components of their difference change over, alike ones at a time, those
   /// first that add the least of `getTime` for a byte.

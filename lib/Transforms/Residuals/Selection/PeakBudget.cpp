@@ -70,7 +70,23 @@ readProposals(const JointFunction &joint) {
   return proposals;
 }
 
+/// The bytes that kernels may move for a byte less of residuals. To compute a
+/// value again that is in memory anyway, a kernel writes it: one byte for each.
+/// A copy of a weight in 16 bits takes three, and a sum of all layers before,
+/// more with each.
+static constexpr double kTrafficOfByte = 2.25;
+
+static double getPrice(const Selection &selection, const PeakModel &model) {
+  // A value that cannot be saved has no price.
+  if (selection.cost.isInfinite)
+    return std::numeric_limits<double>::infinity();
+  return double(model.getTime(selection.saved).traffic) +
+         kTrafficOfByte * double(selection.cost.bytes);
+}
+
 /// Selections from each proposal, or else the fastest cut, to the fewest bytes.
+/// Others take the place of values there; before that, or not, values are no
+/// longer saved that others which are saved make.
 static std::vector<Selection> findDescents(const JointFunction &joint,
                                            CostModel &costs,
                                            const PeakModel &model) {
@@ -85,21 +101,29 @@ static std::vector<Selection> findDescents(const JointFunction &joint,
   if (starts.empty())
     starts.push_back(network.solve({0, 1}));
   std::vector<Selection> found;
-  for (const ResidualNetwork::Cut &start : starts)
-    for (const ResidualNetwork::Cut &cut :
-         network.descend(start, small, [&](const Selection &selection) {
-           return model.getTime(selection.saved).get();
-         }))
+  auto descend = [&](const ResidualNetwork::Cut &from,
+                     const ResidualNetwork::Cut &to) {
+    std::vector<ResidualNetwork::Cut> cuts =
+        network.descend(from, to, [&](const Selection &selection) {
+          return model.getTime(selection.saved).get();
+        });
+    for (const ResidualNetwork::Cut &cut : cuts)
       found.push_back(network.getResiduals(cut));
+    return cuts;
+  };
+  for (const ResidualNetwork::Cut &start : starts) {
+    descend(start, small);
+    size_t first = found.size();
+    std::vector<ResidualNetwork::Cut> cuts =
+        descend(start, network.dropComputable(start));
+    SmallVector<double> prices;
+    for (const Selection &selection : ArrayRef(found).drop_front(first))
+      prices.push_back(getPrice(selection, model));
+    descend(cuts[llvm::min_element(prices) - prices.begin()], small);
+  }
   found.push_back(network.getResiduals(small));
   return found;
 }
-
-/// The bytes that kernels may move for a byte less of residuals. To compute a
-/// value again that is in memory anyway, a kernel writes it: one byte for each.
-/// A copy of a weight in 16 bits takes three, and a sum of all layers before,
-/// more with each.
-static constexpr double kTrafficOfByte = 1.5;
 
 Selection fad::findWithinTraffic(const JointFunction &joint, CostModel &costs) {
   PeakModel model(joint, costs);
@@ -108,12 +132,7 @@ Selection fad::findWithinTraffic(const JointFunction &joint, CostModel &costs) {
       found, findParetoFront(findReadValues(joint).getArrayRef(), costs));
   SmallVector<double> prices;
   for (const Selection &selection : found)
-    prices.push_back(double(model.getTime(selection.saved).traffic) +
-                     kTrafficOfByte * double(selection.cost.bytes));
-  // A value that cannot be saved has no price.
-  for (auto [selection, price] : llvm::zip_equal(found, prices))
-    if (selection.cost.isInfinite)
-      price = std::numeric_limits<double>::infinity();
+    prices.push_back(getPrice(selection, model));
   return std::move(found[llvm::min_element(prices) - prices.begin()]);
 }
 
