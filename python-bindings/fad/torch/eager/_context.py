@@ -29,21 +29,23 @@ class Context:
     def __init__(
         self,
         policy: str,
-        min_numel: int,
+        min_numel: int | None,
         derivative_bits: int | None = None,
         engine: str = "interactive",
     ) -> None:
         if policy not in _state.POLICIES:
             hint = suggest(policy, _state.POLICIES)
             raise ValueError(f'policy is "auto" or "fad", not {policy!r}{hint}')
-        if not isinstance(min_numel, int) or isinstance(min_numel, bool) or min_numel < 0:
-            raise ValueError(f"min_numel is a number of elements, not {min_numel!r}")
+        if min_numel is not None:
+            if not isinstance(min_numel, int) or isinstance(min_numel, bool) or min_numel < 0:
+                raise ValueError(f"min_numel is a number of elements, not {min_numel!r}")
+            # The extension counts in 64 bits.
+            min_numel = min(min_numel, 2**63 - 1)
         if engine not in _state.ENGINES:
             hint = suggest(engine, _state.ENGINES)
             raise ValueError(f'engine is "interactive" or "deferred", not {engine!r}{hint}')
         self.engine = engine
-        # The extension counts in 64 bits.
-        self.policy, self.min_numel = policy, min(min_numel, 2**63 - 1)
+        self.policy, self.min_numel = policy, min_numel
         self.derivative_bits = check_derivative_bits(derivative_bits)
         # Threads enter it side by side.
         self._before: dict[int, list[int]] = {}
@@ -56,7 +58,7 @@ class Context:
         return load().fad_eager_exchange, state
 
     @property
-    def options(self) -> tuple[str, int, int | None, str]:
+    def options(self) -> tuple[str, int | None, int | None, str]:
         return self.policy, self.min_numel, self.derivative_bits, self.engine
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -27,7 +27,7 @@ def nest(
     target: Any = None,
     *,
     policy: Literal["auto", "fad"] = "auto",
-    min_numel: int = 4096,
+    min_numel: int | None = None,
     derivative_bits: int | None = None,
     engine: Literal["interactive", "deferred"] = "interactive",
 ) -> Any:
@@ -43,7 +43,8 @@ def nest(
     again; "fad" keeps the derivative, which forward computes on the way. In 16 bits,
     gradients of "fad" have up to 1.11 times the rounding error of eager PyTorch's, and a
     derivative that overflows float16 gives infinities or NaN where those may be finite:
-    take "auto" there. Tensors with fewer than `min_numel` elements are left to PyTorch. With
+    take "auto" there. Tensors with fewer than `min_numel` elements, 4096 on a CPU and 2^20 on
+    another device unless given, are left to PyTorch. With
     `derivative_bits`, 1 to 8, a bounded derivative may be kept in that many bits an element,
     approximately.
 

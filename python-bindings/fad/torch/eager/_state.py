@@ -19,10 +19,13 @@ def get() -> int:
 
 
 @functools.cache
-def find(policy: str, min_numel: int, bits: int | None, engine: str) -> int:
+def find(policy: str, min_numel: int | None, bits: int | None, engine: str) -> int:
     """The state in which operators are nested as `nest` was told."""
     return load().fad_eager_find(
-        POLICIES.index(policy), min_numel, bits or 0, ENGINES.index(engine)
+        POLICIES.index(policy),
+        -1 if min_numel is None else min_numel,
+        bits or 0,
+        ENGINES.index(engine),
     )
 
 

@@ -462,5 +462,19 @@ check("parametrization", parametrizes_later)
 for engine in ("interactive", "deferred"):
     check(f"fullgraph {engine}", lambda: compiles_as_a_whole(engine))
 check("one context in threads", enters_in_threads)
+
+
+def nests_from(device, count):
+    """Whether tensors of so many elements are nested, and smaller ones are not."""
+    names = []
+    for size in (count - 1, count):
+        x = torch.zeros(size, device=device, requires_grad=True)
+        with fad.torch.nest():
+            names.append((x * torch.sigmoid(x)).grad_fn.name())
+    return names == ["MulBackward0", "FadBackward"]
+
+
+for device, count in {"cpu": 2**12, "meta": 2**20}.items():
+    check(f"elements on {device}", lambda: nests_from(device, count))
 check("large", lambda: fad.torch.nest(min_numel=2**64).__enter__().__exit__() is None)
 check.finish()

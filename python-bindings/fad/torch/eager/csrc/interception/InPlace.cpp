@@ -19,7 +19,7 @@ namespace generated = torch::autograd::generated;
 /// Whether sequences may have an operator that writes to a tensor.
 static bool mayNest(const at::Tensor &tensor, c10::DispatchKeySet keys) {
   return hasOurKeys(keys) && tensor.requires_grad() && isOurThread() &&
-         isSupported(tensor) && tensor.numel() >= options.minNumel;
+         isSupported(tensor) && isLarge(tensor);
 }
 
 /// Why a tensor that an activation is going to write to does not become the

@@ -36,7 +36,7 @@ bool isSupported(const at::Tensor &tensor) {
 
 /// Collects the operands. False where the operator is to be left to PyTorch.
 static bool collect(Call &call) {
-  bool isLarge = false;
+  bool hasLarge = false;
   for (size_t i = 0; i < call.arguments.size(); ++i) {
     if (!call.arguments[i].isTensor())
       continue;
@@ -51,7 +51,7 @@ static bool collect(Call &call) {
     }
     if (call.positions.size() == 3 || !isSupported(tensor))
       return false;
-    isLarge |= tensor.numel() >= call.mode.minNumel;
+    hasLarge |= isLarge(tensor, call.mode);
     Value *value = valueOf(tensor);
     if (!value)
       value = viewOf(tensor);
@@ -87,7 +87,7 @@ static bool collect(Call &call) {
     call.positions.push_back(i);
     call.values.push_back(value);
   }
-  return isLarge;
+  return hasLarge;
 }
 
 /// Finds the type of the result, and whether operands have other types or

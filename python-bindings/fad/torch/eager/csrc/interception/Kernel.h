@@ -73,17 +73,17 @@ at::Tensor runTyped(const Operator &info,
       return false;
   };
   // A tensor of others may have a symbol as its size.
-  auto isLarge = [&](const auto &argument) {
+  auto isOfSize = [&](const auto &argument) {
     if constexpr (std::is_same_v<std::decay_t<decltype(argument)>, at::Tensor>)
       return isDifferentiable(argument) &&
              (argument.unsafeGetTensorImpl()->has_symbolic_sizes_strides() ||
-              argument.numel() >= options.minNumel);
+              isLarge(argument));
     else
       return false;
   };
   // The slowest check is last.
   bool isCandidate =
-      (isLarge(args) || ...) && hasOurKeys(keys) && isOurThread();
+      (isOfSize(args) || ...) && hasOurKeys(keys) && isOurThread();
   if (!isCandidate && !keys.has(tensorKey))
     return run();
   const c10::IValue arguments[] = {c10::IValue(args)...};

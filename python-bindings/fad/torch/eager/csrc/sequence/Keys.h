@@ -19,6 +19,7 @@
 
 #include "machine/StateMachine.h"
 #include "machine/Trace.h"
+#include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>
 #include <c10/core/InferenceMode.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
@@ -32,7 +33,8 @@ const c10::DispatchKeySet bothKeys({modeKey, tensorKey});
 /// Arguments of `nest`, for each thread.
 struct Options {
   Policy policy = Policy::Auto;
-  /// Tensors with fewer elements are left to PyTorch.
+  /// Tensors with fewer elements are left to PyTorch. Negative where that
+  /// depends on the device: a GPU waits for calls where kernels are short.
   int64_t minNumel = 0;
   /// Of the elements of derivatives that may be approximated; 0 where none may.
   int bits = 0;
@@ -43,6 +45,15 @@ struct Options {
   bool isDeferred = false;
 };
 inline thread_local Options options;
+
+/// Whether a tensor has so many elements that it is not left to PyTorch.
+inline bool isLarge(const at::Tensor &tensor, const Options &mode = options) {
+  int64_t least = mode.minNumel >= 0 ? mode.minNumel
+                  : tensor.is_cpu()  ? 1 << 12
+                                     : 1 << 20;
+  return tensor.numel() >= least;
+}
+
 inline thread_local Trace trace;
 
 inline bool isTraced() { return C10_UNLIKELY(options.isTraced); }
