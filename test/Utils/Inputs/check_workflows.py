@@ -66,6 +66,8 @@ def check_subjects(entry):
     messages = {
         "[Residuals] Keep sizes of slices once\n\nRan the tests.\n": True,
         f"[Raise] Read {'x' * 58}\n": True,
+        "[Raise] Re-read shapes\n": True,
+        'Revert "[Raise] Read shapes"\n': True,
         f"[Raise] Read {'x' * 60}\n": False,
         "Keep sizes\n\n[Residuals] Keep sizes\n": False,
         "[residuals] Keep sizes\n": False,
