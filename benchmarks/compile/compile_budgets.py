@@ -2,10 +2,15 @@
 fad's choice."""
 
 import json
-from typing import Any, NamedTuple, Sequence
+from typing import Any, Callable, NamedTuple, Sequence
 
 from fad.torch.compile import Partitioner
+from fad.torch.compile._budget import Trial, find_within
 from fad.torch.compile._partitioner import ANY_PEAK
+
+
+# A trial or a plan, its peak, and the plan.
+Found = tuple[Any, int, dict[str, Any]]
 
 
 class Choice(NamedTuple):
@@ -28,22 +33,38 @@ class InRange(Partitioner):
         self.share, self.shares = share, shares
         self.choices: dict[float, Choice] = {}
 
+    def choose_within(self, make_trial: Callable[[int | None], Trial]) -> Trial:
+        """Within budgets for Inductor's schedule."""
+        low, high = sorted(make_trial(bound).peak for bound in (0, ANY_PEAK))
+        return self._choose_share(low, high, lambda budget: self._find(make_trial, budget))
+
+    def _find(self, make_trial: Callable[[int | None], Trial], budget: int) -> Found:
+        trial = find_within(make_trial, budget, budget)
+        return trial, trial.peak, trial.plan
+
     def find_plan(
         self, module: Any, options: dict[str, Any], gradient_bytes: int
     ) -> dict[str, Any]:
-        def plan(budget: int) -> dict[str, Any]:
-            return Partitioner.find_plan(
-                self, module, {**options, "peak_budget": budget}, gradient_bytes
-            )
+        """Within budgets for the estimate, where nothing is scheduled."""
+        if self.trial is not None:
+            return super().find_plan(module, options, gradient_bytes)
 
-        low, high = (self.find_budget(plan(end)["peak"], gradient_bytes) for end in (0, ANY_PEAK))
-        plans = {}
+        def find(budget: int) -> Found:
+            within = {**options, "peak_budget": budget}
+            plan = Partitioner.find_plan(self, module, within, gradient_bytes)
+            return plan, plan["peak"], plan
+
+        ends = (find(end)[1] for end in (0, ANY_PEAK))
+        low, high = (self.find_budget(peak, gradient_bytes) for peak in ends)
+        return self._choose_share(low, high, find)
+
+    def _choose_share(self, low: int, high: int, find: Callable[[int], Found]) -> Any:
+        chosen = {}
         for share in {*self.shares, self.share}:
             budget = low + round(share * (high - low))
-            plans[share] = plan(budget)
-            selection = json.dumps(plans[share], sort_keys=True)
-            self.choices[share] = Choice(budget, plans[share]["peak"], selection)
-        return plans[self.share]
+            chosen[share], estimate, plan = find(budget)
+            self.choices[share] = Choice(budget, estimate, json.dumps(plan, sort_keys=True))
+        return chosen[self.share]
 
     def uuid(self) -> Any:
         return super().uuid(), self.share

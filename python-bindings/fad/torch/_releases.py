@@ -99,6 +99,13 @@ def find_hint(size: int | torch.SymInt, fallback: int) -> int:
     return symbolic_shapes.optimization_hint(size, fallback=fallback)
 
 
+def hint_expression(sizes: Any, expression: Any) -> int:
+    """A number for `expression`, a size of Inductor's, by its table `sizes` of sizes."""
+    # Goes with PyTorch 2.11: since 2.12, the function has another name.
+    find = getattr(sizes, "optimization_hint", None) or sizes.size_hint
+    return find(expression, fallback=0)
+
+
 def is_object(node: torch.fx.Node) -> bool:
     """Whether the result of `node` is neither a tensor nor a number."""
     from torch._functorch import partitioners

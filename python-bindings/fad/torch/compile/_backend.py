@@ -68,7 +68,7 @@ def compile_inductor(
     from ._pytorch import compile_fx
 
     partitioner.has_decompositions = True
-    partitioner.buffer_reuse = options.get("allow_buffer_reuse")
+    partitioner.given = tuple(sorted(options))
     inner = make_inner(partitioner, options)
     options = {**options, "custom_partitioner_fn": partitioner}
     # The table depends on options.

@@ -23,9 +23,10 @@ all alive while it runs. There each kernel has a function of its own, in the sam
 Where a release of PyTorch has other internals than the module needs, fad warns, and Inductor does
 as it does without fad."""
 
+import contextlib
 import math
 from collections import defaultdict
-from typing import Any, Callable, Mapping, Sequence
+from typing import Any, Callable, Container, Iterator, Mapping, Sequence
 from weakref import WeakKeyDictionary
 
 import torch
@@ -33,7 +34,7 @@ from torch import fx
 
 from .._releases import copies_filters, name_decompositions
 from ._fusion import ColumnsLast, FinishFusion, fuse_columns_last
-from ._partitioner import WARNED
+from ._log import WARNED
 from ._pytorch import (
     BaseSchedulerNode,
     CppScheduling,
@@ -78,14 +79,25 @@ def compile_inner(
 ) -> Any:
     """Inductor's compilation of forward or backward. `options` and choices that a user
     has set are kept."""
-    patches: dict[str, Any] = {}
     arguments = name_decompositions(arguments, find_decompositions)
-    if graph.meta.get(WARNED):
-        # A later compilation that finds this one in a cache would not warn.
-        patches["force_disable_caches"] = True
+    with contextlib.ExitStack() as stack:
+        if graph.meta.get(WARNED):
+            # A later compilation that finds this one in a cache would not warn.
+            stack.enter_context(inductor_config.patch(force_disable_caches=True))
+        stack.enter_context(bound_memory(graph, has_budget, options))
+        return compile_fx_inner(graph, inputs, **arguments)
+
+
+@contextlib.contextmanager
+def bound_memory(
+    graph: fx.GraphModule, has_budget: bool, options: Container[str]
+) -> Iterator[None]:
+    """Lets Inductor compile `graph` with fad's choices, where memory matters more than time."""
     if not bounds_memory(graph, has_budget):
-        with inductor_config.patch(patches), fuse_columns_last(graph):
-            return compile_fx_inner(graph, inputs, **arguments)
+        with fuse_columns_last(graph):
+            yield
+        return
+    patches: dict[str, Any] = {}
     if "allow_buffer_reuse" not in options:
         patches["allow_buffer_reuse"] = False
     if _pads_filters(graph):
@@ -97,7 +109,7 @@ def compile_inner(
     patches |= after
     choices = Choices(bool(after)) if type(V.choices) is InductorChoices else V.choices
     with inductor_config.patch(patches), V.set_choices_handler(choices):
-        return compile_fx_inner(graph, inputs, **arguments)
+        yield
 
 
 def _pads_filters(graph: fx.GraphModule) -> bool:

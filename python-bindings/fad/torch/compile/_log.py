@@ -29,6 +29,9 @@ from ._step_memory import describe_partition, name_operation
 
 _log = logging.getLogger("fad.torch.compile")
 
+# Whether there was a warning of a graph, in the metadata of both parts.
+WARNED = "fad.warned"
+
 # Why a tensor crosses where fad has no reason.
 _NO_REASON = "PyTorch's choice"
 
@@ -100,7 +103,7 @@ def _describe(
 
 def _describe_choice(forward: list[fx.Node], plan: dict[str, Any]) -> dict[str, Any]:
     """The facts of a choice of fad's: PyTorch's partitioner has neither estimates nor kinds."""
-    facts = ("candidates", "edges", "peak", "fastest_peak")
+    facts = ("candidates", "edges", "peak", "fastest_peak", "scheduled_peak")
     kept = (node for node in forward if not is_part(node) and find_kind(node) == "keep")
     return {
         "estimate": {name: plan[name] for name in facts if name in plan},
@@ -154,6 +157,17 @@ def _write(plan: dict[str, Any]) -> None:
         _log.debug("adds %d of %s", count, name)
     for name, count in plan.get("not_repeated", {}).items():
         _log.debug("never repeats %d of %s", count, name)
+
+
+def log_trial(estimate: int, peak: int) -> None:
+    """Writes the `peak` of Inductor's schedule for a selection of which the model has the
+    `estimate`."""
+    _log.info("%d bytes at the scheduled peak, for an estimate of %d", peak, estimate)
+
+
+def log_unscheduled(error: Exception) -> None:
+    """Writes that `error` leaves a budget to the estimate."""
+    _log.info("no schedule, so the estimate bounds the peak: %s: %s", type(error).__name__, error)
 
 
 # Warnings

@@ -27,11 +27,21 @@ from ._graph import (
     round_operands,
     write_last,
 )
-from ._import import import_joint, is_tangent
-from ._log import note_budget, record, warn, warn_of_budgets
-from ._peak import count_bytes, peak_bytes
+from ._budget import Trial, find_within
+from ._import import NotPlanned, import_joint, is_tangent
+from ._log import (
+    WARNED,
+    log_trial,
+    log_unscheduled,
+    note_budget,
+    record,
+    warn,
+    warn_of_budgets,
+)
+from ._peak import count_bytes, find_scheduled_peak, peak_bytes
 from ._pytorch import (
     CustomPartitionerFn,
+    Parts,
     find_required_in_backward,
     get_hash_for_files,
     has_other_budget,
@@ -48,9 +58,6 @@ ANY_PEAK = 2**62
 # since it orders them anew: of the gradients, which are alive at the end in any case, and
 # of all else.
 _GRADIENT_RESERVE, _RESERVE = Fraction(1, 24), Fraction(1, 8)
-
-# Whether there was a warning of a graph, in the metadata of both parts.
-WARNED = "fad.warned"
 
 # How the warning begins that names a graph which fad cannot plan.
 FALLBACK = "fad leaves this graph to PyTorch's partitioner"
@@ -79,9 +86,9 @@ class Partitioner(CustomPartitionerFn):
 
     # Whether graphs are those of the backend's own decompositions.
     has_decompositions = False
-    # Inductor's option allow_buffer_reuse, where the user has set it. PyTorch's caches see
-    # its value, and not whose it is.
-    buffer_reuse: bool | None = None
+    # The names of Inductor's options that the user has set. PyTorch's caches see their values, and
+    # not whose they are.
+    given: tuple[str, ...] = ()
     # Whether there is a warning of the graph that is split.
     has_warned = False
     # Whether warnings of budgets come for each graph, and not for all of a model.
@@ -95,6 +102,8 @@ class Partitioner(CustomPartitionerFn):
     bounded: tuple[int, int] | None = None
     # The plan of the graph that is split.
     planned: dict[str, Any] | None = None
+    # The options of selection in the place of the budget, where schedules tell whether that is kept.
+    trial: Mapping[str, Any] | None = None
 
     def __init__(
         self,
@@ -125,6 +134,7 @@ class Partitioner(CustomPartitionerFn):
                 raise ValueError(
                     f"{given[0]} is an option of the policy 'auto', which is not chosen"
                 )
+            self.free_options = {"recompute": recompute} if recompute else {}
             recompute = recompute or "contractions"
         if len(given) > 1:
             raise ValueError(f"{given[0]} and {given[1]} are alternatives; give one of them")
@@ -157,14 +167,14 @@ class Partitioner(CustomPartitionerFn):
             self.slowdown,
             self.is_fused,
             self.has_decompositions,
-            self.buffer_reuse,
+            self.given,
             sorted(self.sizes.items()),
         )
         return get_hash_for_files(files, repr(options))
 
     def __getstate__(self) -> dict[str, Any]:
         # Keys of caches have the partitioner, whatever it has planned before.
-        planned = ("has_warned", "bounded", "kept_bytes", "planned")
+        planned = ("has_warned", "bounded", "kept_bytes", "planned", "trial")
         return {name: value for name, value in vars(self).items() if name not in planned}
 
     def __eq__(self, other: object) -> bool:
@@ -190,9 +200,7 @@ class Partitioner(CustomPartitionerFn):
         fallback = ""
         try:
             with assume_sizes(self.sizes):
-                parts = _partition(
-                    gm, joint_inputs, num_fwd_outputs, static, self._choose, self.copies
-                )
+                parts = self._split(gm, original, joint_inputs, num_fwd_outputs, static)
         except Exception as error:
             # A plan that could not be applied says nothing of the parts.
             self.has_warned, self.planned = True, None
@@ -217,6 +225,70 @@ class Partitioner(CustomPartitionerFn):
         plan, self.planned = self.planned, None
         record(parts, self._describe_options(), plan or {}, fallback)
         return parts
+
+    def _split(
+        self,
+        gm: fx.GraphModule,
+        original: fx.Graph,
+        joint_inputs: Sequence[object],
+        num_fwd_outputs: int,
+        static: list[int],
+    ) -> Parts:
+        """The parts of `gm`, whose graph is as `original`, within the budget."""
+
+        def split(graph: fx.GraphModule | None = None) -> Parts:
+            graph = graph or fx.GraphModule(gm, copy_graph(original))
+            return _partition(
+                graph, joint_inputs, num_fwd_outputs, static, self._choose, self.copies
+            )
+
+        # Inductor compiles for the sizes of the batch, and graphs inside of others with these.
+        is_checked = self.has_budget and self.is_fused and joint_inputs and not self.sizes
+        if not is_checked:
+            return split(gm)
+        trials: dict[str, Trial] = {}
+
+        def make_trial(bound: int | None) -> Trial:
+            self.trial = self.free_options if bound is None else {"peak_budget": bound}
+            parts = split()
+            if self.planned is None:
+                raise NotPlanned("nothing is chosen")
+            key = json.dumps(self.planned, sort_keys=True)
+            if key not in trials:
+                peak = self._schedule(parts, num_fwd_outputs)
+                trials[key] = Trial(parts, self.planned, peak)
+                log_trial(trials[key].estimate, peak)
+            return trials[key]
+
+        try:
+            chosen = self.choose_within(make_trial)
+        except Exception as error:
+            log_unscheduled(error)
+            self.trial = self.planned = None
+            return split(gm)
+        self.trial = None
+        self.planned = {**chosen.plan, "scheduled_peak": chosen.peak}
+        return chosen.parts
+
+    def choose_within(self, make_trial: Callable[[int | None], Trial]) -> Trial:
+        """The trial that the budget chooses, of those that `make_trial` makes for `find_within`."""
+        if not self.fraction:
+            budget = self.options["peak_budget"]
+            trial = find_within(make_trial, budget, budget)
+            self._note("peak", budget, trial.peak)
+            return trial
+        fastest = make_trial(ANY_PEAK)
+        budget = int(self.fraction * fastest.peak)
+        trial = find_within(make_trial, budget, int(self.fraction * fastest.estimate))
+        self._note_fraction(trial.peak, fastest.peak)
+        return trial
+
+    def _schedule(self, parts: Parts, num_fwd_outputs: int) -> int:
+        """The peak of a step of `parts`, by Inductor's schedule of both."""
+        from ._schedule import schedule_parts
+
+        options = self.given if self.has_decompositions else None
+        return find_scheduled_peak(*parts, schedule_parts(parts, num_fwd_outputs, options))
 
     def _describe_options(self) -> dict[str, Any]:
         """The options that have an effect, for records of the plan."""
@@ -274,6 +346,10 @@ class Partitioner(CustomPartitionerFn):
             text = _fad.plan(get_handle(module), self.policy, **{**options, **more})
             return json.loads(text)
 
+        if self.trial is not None:
+            for name in ("peak_budget", "recompute") if "peak_budget" not in self.trial else ():
+                options.pop(name, None)
+            return plan(**self.trial)
         if "residual_budget" in options:
             chosen = plan()
             self._note("saved", options["residual_budget"], chosen["bytes"])
@@ -285,12 +361,7 @@ class Partitioner(CustomPartitionerFn):
         if self.fraction:
             # Both peaks are estimates, so that nothing has to be held in reserve.
             chosen = plan(peak_fraction=self.fraction)
-            peak, fastest = chosen["peak"], chosen["fastest_peak"]
-            exceeds = peak > int(self.fraction * fastest)
-            self.has_warned |= exceeds
-            # The least number of three digits that is enough.
-            need = math.ceil(1000 * peak / max(fastest, 1)) / 1000
-            note_budget("fraction", self.fraction, need, exceeds)
+            self._note_fraction(chosen["peak"], chosen["fastest_peak"])
             return chosen
         budget = options["peak_budget"]
         gradients, rest = self._find_parts(gradient_bytes)
@@ -317,6 +388,14 @@ class Partitioner(CustomPartitionerFn):
         self.bounded = budget, lowest
         self.has_warned |= lowest > budget
         note_budget(kind, budget, lowest, lowest > budget)
+
+    def _note_fraction(self, peak: int, fastest: int) -> None:
+        """Keeps for a warning whether no selection has its fraction of the `fastest` one's peak."""
+        exceeds = peak > int(self.fraction * fastest)
+        self.has_warned |= exceeds
+        # The least number of three digits that is enough.
+        need = math.ceil(1000 * peak / max(fastest, 1)) / 1000
+        note_budget("fraction", self.fraction, need, exceeds)
 
     def _check_sizes(
         self, forward: fx.GraphModule, backward: fx.GraphModule, budget: int, planned: int

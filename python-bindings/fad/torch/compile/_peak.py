@@ -18,7 +18,7 @@ partitioner, PyTorch's among them, so storages and lifetimes are those of FX; `L
 fad's compiler adds them up, as for the models that selections are made by."""
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -188,3 +188,59 @@ def peak_bytes(forward: fx.GraphModule, backward: fx.GraphModule) -> Peak:
         start,
         where,
     )
+
+
+# Steps of Inductor
+
+
+@dataclass(eq=False)
+class Buffer:
+    """Memory that a kernel makes, or an input in it, with the numbers of the kernels that make
+    it, -1 for an input, and that read it last."""
+
+    bytes: int
+    first: int
+    last: int
+
+
+@dataclass
+class Schedule:
+    """The kernels of a part: how many, the bytes that they read and write, and their buffers.
+    `inputs` are by name, and `results` are the buffers of the part's results; None for numbers."""
+
+    kernels: int = 0
+    traffic: int = 0
+    buffers: list[Buffer] = field(default_factory=list)
+    inputs: dict[str, Buffer] = field(default_factory=dict)
+    results: list[Buffer | None] = field(default_factory=list)
+
+
+def find_scheduled_peak(
+    forward: fx.GraphModule, backward: fx.GraphModule, schedules: tuple[Schedule, Schedule]
+) -> int:
+    """The most bytes that a step of Inductor's `schedules` of both parts has alive at once, beyond
+    its inputs. Lifetimes are those of `peak_bytes`, of buffers and kernels."""
+    first, second = schedules
+    start, end = first.kernels, first.kernels + second.kernels
+    # By the buffer, the last kernel of the step that needs it.
+    last = {buffer: buffer.last for buffer in first.buffers}
+    results = tree_leaves(forward.graph.output_node().args)
+    counts = Counter(results)
+    for node, buffer in zip(results, first.results, strict=True):
+        if buffer not in last:
+            continue
+        saved = second.inputs.get(node.name) if counts[node] == 1 else None
+        last[buffer] = max(last[buffer], start + saved.last if saved else end)
+    storages = [(buffer.bytes, buffer.first, last[buffer]) for buffer in first.buffers]
+    of_forward = {node.name for node in forward.graph.nodes}
+    for node in backward.graph.find_nodes(op="placeholder"):
+        if node.target not in of_forward:
+            # The gradient of a loss is a number, which `backward` holds.
+            is_held = keeps_tangents() or count_bytes(node) <= 8
+            until = end if is_held else start + second.inputs[node.target].last
+            storages.append((count_bytes(node), start, until))
+    gradients = set(second.results)
+    for buffer in second.buffers:
+        until = end if buffer in gradients else start + buffer.last
+        storages.append((buffer.bytes, start + buffer.first, until))
+    return _fad.find_peak(storages)[0]

@@ -4,11 +4,13 @@ Names without a promise of PyTorch stand here alone, and in `_releases.py` where
 utils/check-layout.py finds them elsewhere in the package. A comment says which change of PyTorch
 would make a name unnecessary."""
 
+import contextlib
 import functools
 import importlib
+import math
 import types
 import warnings
-from typing import Any, Callable, Sequence
+from typing import Any, Callable, Iterator, Sequence
 
 import torch
 from torch import fx
@@ -19,7 +21,7 @@ from torch._dynamo.backends.common import aot_autograd
 from torch._functorch import config as functorch_config
 from torch._functorch import partitioners
 from torch._functorch.compile_utils import fx_graph_cse as merge_equal_nodes
-from torch._guards import detect_fake_mode
+from torch._guards import TracingContext, detect_fake_mode
 from torch._inductor import config as inductor_config
 from torch._inductor import list_mode_options
 from torch._inductor.custom_graph_pass import CustomPartitionerFn, get_hash_for_files
@@ -40,7 +42,13 @@ from .._pytorch import (
     name_arguments,
     tree_leaves,
 )
-from .._releases import TESTED, find_scheduler_pass, has_region_budgets, is_object
+from .._releases import (
+    TESTED,
+    find_scheduler_pass,
+    has_region_budgets,
+    hint_expression,
+    is_object,
+)
 
 # These would be unnecessary with
 # - public names for `tree_map`, `register_backend`, `aot_autograd` and
@@ -350,7 +358,11 @@ _OF_INDUCTOR = {
     "CppScheduling": "torch._inductor.codegen.cpp",
     "Dep": "torch._inductor.dependencies",
     "InductorChoices": "torch._inductor.choices",
+    "Kernel": "torch._inductor.codegen.common",
     "MixOrderReduction": "torch._inductor.scheduler",
+    "MultiOutput": "torch._inductor.ir",
+    "MultiOutputLayout": "torch._inductor.ir",
+    "NonOwningLayout": "torch._inductor.ir",
     "OrderedSet": "torch.utils._ordered_set",
     "Scheduler": "torch._inductor.scheduler",
     "V": "torch._inductor.virtualized",
@@ -411,11 +423,59 @@ def bounds_memory(graph: fx.GraphModule, has_budget: bool) -> bool:
     return has_budget or any(map(must_repeat, graph.graph.nodes))
 
 
+# The option for a function that Inductor calls when it has fused operations of a graph. A public one
+# of `torch._inductor.config` would do.
+_AFTER_FUSION = "_post_fusion_custom_pass"
+
+
 def run_after_fusion(change: Any) -> dict[str, Any]:
     """The option with which Inductor calls `change` when it has fused operations of a graph; none
-    where a user has set it. A public one of `torch._inductor.config` would do."""
-    name = "_post_fusion_custom_pass"
-    return {name: change} if getattr(inductor_config, name) is None else {}
+    where a user has set it."""
+    return {_AFTER_FUSION: change} if get_after_fusion() is None else {}
+
+
+def get_after_fusion() -> Any:
+    """The function that Inductor calls when it has fused operations; None where there is none."""
+    return getattr(inductor_config, _AFTER_FUSION)
+
+
+def read_after_fusion(read: Any) -> dict[str, Any]:
+    """The options with which Inductor calls `read` in the place of any other function, for each
+    graph, as it looks for none in its caches."""
+    return {_AFTER_FUSION: read, "fx_graph_cache": False, "fx_graph_remote_cache": False}
+
+
+def _hint(expression: Any) -> int:
+    return hint_expression(__getattr__("V").graph.sizevars, expression)
+
+
+def count_buffer_bytes(node: Any) -> int:
+    """The bytes of a buffer of Inductor's graph in compilation, by the hints of its sizes; 0 where
+    it is no tensor."""
+    layout = node.layout
+    return _hint(layout.storage_size()) * layout.dtype.itemsize if hasattr(layout, "size") else 0
+
+
+def describe_buffer(node: Any) -> tuple[list[int], list[int], int]:
+    """The size, the strides and the bytes of the elements of a buffer or a view of one."""
+    size, stride = (list(map(_hint, each)) for each in (node.get_size(), node.get_stride()))
+    return size, stride, math.prod(size) * node.get_dtype().itemsize
+
+
+@contextlib.contextmanager
+def donate(numbers: Sequence[int]) -> Iterator[None]:
+    """Lets Inductor write over the inputs of these `numbers` of a backward part that it compiles:
+    AOTAutograd finds them when both parts are there. An argument of `compile_fx_inner` would do."""
+    context = TracingContext.try_get()
+    metadata = context and context.fw_metadata
+    if not metadata:
+        yield
+        return
+    before, metadata.bw_donated_idxs = metadata.bw_donated_idxs, list(numbers)
+    try:
+        yield
+    finally:
+        metadata.bw_donated_idxs = before
 
 
 # Graphs that fad leaves to Inductor where a release of PyTorch has other internals.

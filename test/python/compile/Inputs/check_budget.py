@@ -255,7 +255,7 @@ def check_options():
     if len({Partitioner(budget=each).uuid() for each in (None, 9, 10, 0.5, 0.25)}) != 5:
         yield "caches do not know the budget"
     reusing = Partitioner(budget=9)
-    reusing.buffer_reuse = True
+    reusing.given = ("allow_buffer_reuse",)
     if reusing.uuid() == Partitioner(budget=9).uuid():
         yield "caches do not know whether buffers are kept"
 

@@ -1,0 +1,270 @@
+"""The kernels by which Inductor executes a part of a graph, and their buffers, before it writes
+code for them.
+
+Inductor compiles a copy of the part up to its schedule: which operations are one kernel, in which
+order kernels run, which buffers they read and write, and which results are written over an
+operand. The bytes in memory and those that kernels move follow from these."""
+
+import contextlib
+import math
+from collections import Counter
+from typing import Any, Callable, Container, Mapping, Sequence
+
+import torch
+from torch import fx
+
+from ._inductor import bound_memory
+from ._peak import Buffer, Schedule, get_tensors
+from ._pytorch import (
+    BaseSchedulerNode,
+    CustomSchedulerPass,
+    Kernel,
+    MultiOutput,
+    MultiOutputLayout,
+    NonOwningLayout,
+    Parts,
+    Scheduler,
+    V,
+    compile_fx_inner,
+    count_buffer_bytes,
+    describe_buffer,
+    donate,
+    get_after_fusion,
+    identify_storage,
+    inductor_config,
+    read_after_fusion,
+    tree_leaves,
+)
+
+
+class _Stop(Exception):
+    """The schedule is known; code is not needed."""
+
+
+class _Read(CustomSchedulerPass):
+    """Reads the schedule of a graph when it is complete, after the pass `before`, and ends the
+    compilation."""
+
+    def __init__(self, before: Callable | None) -> None:
+        self.before = before
+        self.schedule: Schedule | None = None
+
+    def __call__(self, nodes: list[BaseSchedulerNode]) -> list[BaseSchedulerNode]:
+        if self.before is not None:
+            nodes = self.before(nodes)
+        scheduler = nodes[0].scheduler
+
+        def stop() -> None:
+            self.schedule = _Walk(scheduler).read()
+            raise _Stop
+
+        # In the place of code for the kernels.
+        scheduler.codegen = stop
+        return nodes
+
+    def uuid(self) -> Any:
+        return None
+
+
+def schedule_parts(
+    parts: Parts, num_results: int, options: Container[str] | None
+) -> tuple[Schedule, Schedule]:
+    """The schedules of forward, with so many results, and of backward, as the backend `fad` with a
+    budget compiles them where a user has set Inductor's `options`; as Inductor alone does with
+    None. Nothing of the parts is changed.
+
+    Forward and backward of two selections may be compared by them."""
+    forward, backward = parts
+    gradients = tree_leaves(backward.graph.output_node().args)
+    return (
+        _schedule(forward, range(num_results), (), options, is_backward=False),
+        _schedule(
+            backward, range(len(gradients)), _find_donated(parts, num_results), options,
+            is_backward=True,
+        ),
+    )  # fmt: skip
+
+
+def _find_donated(parts: Parts, num_results: int) -> list[int]:
+    """The numbers of the inputs of backward that forward saves for it alone, each in memory of its
+    own, which may be written over."""
+    forward, backward = parts
+    results = tree_leaves(forward.graph.output_node().args)[:num_results]
+    others = [*forward.graph.find_nodes(op="placeholder"), *results]
+    saved = {node.name: node for node in forward.graph.nodes if node not in others}
+    inputs = backward.graph.find_nodes(op="placeholder")
+    held = [*others, *(saved[node.target] for node in inputs if node.target in saved)]
+    counts = Counter(key for node in held for key in _find_storages(node))
+    return [
+        number
+        for number, node in enumerate(inputs)
+        if node.target in saved
+        and all(counts[key] == 1 for key in _find_storages(saved[node.target]))
+    ]
+
+
+def _find_storages(node: Any) -> set[int]:
+    return set(map(identify_storage, get_tensors(node))) if isinstance(node, fx.Node) else set()
+
+
+def _schedule(
+    part: fx.GraphModule,
+    visible: Sequence[int],
+    donated: Sequence[int],
+    options: Container[str] | None,
+    **arguments: Any,
+) -> Schedule:
+    """The schedule of `part`. The results of the numbers `visible` have the strides that PyTorch
+    expects, and the inputs of the numbers `donated` may be written over."""
+    graph = fx.Graph()
+    graph.output(graph.graph_copy(part.graph, val_map={}))
+    copy = fx.GraphModule(part, graph)
+    output = graph.output_node()
+    output.meta = {**part.graph.output_node().meta, "user_visible_output_idxs": list(visible)}
+    inputs = [node.meta["val"] for node in graph.find_nodes(op="placeholder")]
+    if all(node.op in ("placeholder", "output") for node in graph.nodes):
+        return _pass_through(graph)
+    bound = contextlib.nullcontext() if options is None else bound_memory(part, True, options)
+    with bound, donate(donated):
+        read = _Read(get_after_fusion())
+        with inductor_config.patch(read_after_fusion(read)):
+            try:
+                compile_fx_inner(copy, inputs, **arguments)
+            except Exception:
+                # Inductor has an error of its own for those of a compilation.
+                if read.schedule is None:
+                    raise
+    if read.schedule is None:
+        raise RuntimeError("Inductor compiles a part without a schedule")
+    return read.schedule
+
+
+def _pass_through(graph: fx.Graph) -> Schedule:
+    """The schedule of a `graph` without operations."""
+    inputs = {node.target: Buffer(0, -1, 0) for node in graph.find_nodes(op="placeholder")}
+    results = tree_leaves(graph.output_node().args)
+    named = [inputs.get(getattr(node, "target", None)) for node in results]
+    return Schedule(inputs=inputs, results=named)
+
+
+# By the operator, the numbers of image and filter among the operands of a convolution, and how many
+# copies of the filter oneDNN makes.
+_CONVOLUTIONS = {
+    torch.ops.aten.convolution.default: (0, 1, 1),
+    torch.ops.aten.convolution_backward.default: (1, 2, 2),
+}
+# For gradients, oneDNN pads the channels of each group to so many.
+_CHANNELS = 16
+
+
+def _count_scratch(operation: Any) -> int:
+    """The bytes of memory that a convolution on a CPU needs for itself: copies of the filter, also
+    in "channels last", and of images that are not."""
+    numbers = _CONVOLUTIONS.get(getattr(operation, "op_overload", None))
+    if numbers is None or operation.get_device().type != "cpu":
+        return 0
+    image, weight, copies = numbers
+    (size, stride, image_bytes), (shape, strides, filter_bytes) = (
+        describe_buffer(operation.inputs[number]) for number in (image, weight)
+    )
+    groups = max(size[1] // max(shape[1], 1), 1)
+    if groups > 1 and copies > 1 and stride[1] == 1:
+        own = (shape[0] // groups, shape[1])
+        padded = [-(-channels // _CHANNELS) * _CHANNELS for channels in own]
+        filter_bytes = filter_bytes * math.prod(padded) // math.prod(own)
+    if stride[1] == 1:
+        return (copies + (strides[1] != 1)) * filter_bytes
+    if strides[1] == 1:
+        return copies * filter_bytes + image_bytes
+    if groups > 1:
+        return image_bytes
+    result = image_bytes * shape[0] // max(size[1], 1)
+    return filter_bytes + result + (image_bytes if copies > 1 else 0)
+
+
+class _Walk:
+    """Follows the kernels of a scheduler in their order."""
+
+    def __init__(self, scheduler: Scheduler) -> None:
+        self.scheduler = scheduler
+        self.schedule = Schedule()
+        # By the names of Inductor's buffers. Several may be in the same memory.
+        self.held: dict[str, Buffer] = {}
+
+    def read(self) -> Schedule:
+        schedule, nodes = self.schedule, self.scheduler.nodes
+        schedule.kernels = len(nodes)
+        schedule.inputs = {name: Buffer(0, -1, -1) for name in V.graph.graph_inputs}
+        self.held.update(schedule.inputs)
+        for number, node in enumerate(nodes):
+            self._add(number, node)
+            schedule.traffic += node.get_read_write_buffers_sizes()
+        last = self._find_last(nodes)
+        for name, buffer in self.held.items():
+            # An input that no kernel reads is not freed before the end.
+            unread = len(nodes) if name in schedule.inputs else buffer.first
+            buffer.last = max(buffer.last, last.get(name, unread))
+        schedule.results = [self.held.get(name) for name in V.graph.get_output_names()]
+        return schedule
+
+    def _find_last(self, nodes: Sequence[BaseSchedulerNode]) -> dict[str, int]:
+        """The last kernel that uses each buffer; the end where it is not freed before."""
+        last = {name: number for number, node in enumerate(nodes) for name in node.last_usage}
+        return last | dict.fromkeys(V.graph.never_reuse_buffers, len(nodes))
+
+    def _add(self, number: int, kernel: BaseSchedulerNode) -> None:
+        """Adds the buffers that `kernel` makes."""
+        operations = kernel.get_operation_names()
+        handler = Kernel(increase_kernel_count=False)
+        with V.set_kernel_handler(handler):
+            for node in kernel.get_nodes():
+                node.decide_inplace_update()
+        over = handler.inplace_update_buffers
+        for buffer in kernel.get_outputs():
+            name, node = buffer.get_name(), buffer.node
+            if name in self.held:
+                continue
+            shared = self._find_shared(number, buffer, over)
+            if shared is not None:
+                self.held[name] = shared
+            elif isinstance(node.layout, MultiOutputLayout):
+                self._add_parts(number, buffer)
+            elif not self._is_inner(buffer, kernel, operations):
+                self._make(number, buffer)
+        self.scheduler.completed_operations |= operations
+        if scratch := _count_scratch(kernel.node):
+            self.schedule.buffers.append(Buffer(scratch, number, number))
+
+    def _find_shared(self, number: int, buffer: Any, over: Mapping[str, str]) -> Buffer | None:
+        """The memory of another buffer in which `buffer` is."""
+        name, node = buffer.get_name(), buffer.node
+        renamed = self.scheduler.mutation_real_name.get(name)
+        layout = node.layout
+        if renamed is not None:
+            return self.held.get(renamed)
+        if name in over:
+            return self.held.get(over[name])
+        if isinstance(layout, NonOwningLayout):
+            base = layout.view.get_name()
+            if base not in self.held and base in self.scheduler.name_to_buf:
+                self._make(number, self.scheduler.name_to_buf[base])
+            return self.held.get(base)
+        for other in node.get_inputs_that_alias_output():
+            return self.held.get(other)
+        return None
+
+    def _is_inner(self, buffer: Any, kernel: BaseSchedulerNode, operations: Any) -> bool:
+        """Whether no memory is needed for `buffer`, which only its `kernel` reads."""
+        return self.scheduler.can_buffer_be_removed_through_fusion(buffer.get_name(), operations)
+
+    def _add_parts(self, number: int, buffer: Any) -> None:
+        """Adds the results of a kernel that makes several at once."""
+        for user in buffer.users:
+            for part in getattr(user.node, "get_outputs", list)():
+                if isinstance(part.node, MultiOutput):
+                    self._make(number, part)
+
+    def _make(self, number: int, buffer: Any) -> None:
+        made = Buffer(count_buffer_bytes(buffer.node), number, number)
+        self.held[buffer.get_name()] = made
+        self.schedule.buffers.append(made)
