@@ -44,7 +44,7 @@ def get_dtype(kind):
 
 
 def sample(kind):
-    """All finite numbers of `kind`, or a dense sample of them."""
+    """Returns all finite numbers of `kind`, or a dense sample of them."""
     unsigned = TYPES[kind][0]
     step = STRIDE if kind == "f32" else 1
     count = 1 << (32 if kind == "f32" else 16)
@@ -60,7 +60,7 @@ def compute_reference(name, x):
 
 
 def evaluate(name, kind, x):
-    """The results of fad: the values, and the derivatives as the gradients where the
+    """Returns the results of fad: the values, and the derivatives as the gradients where the
     cotangent is one."""
     nested = fad.nest(fad.parse(spell(name, kind)), policy="fad")
     compiled = fad.compile(nested)
@@ -70,7 +70,7 @@ def evaluate(name, kind, x):
 
 
 def evaluate_gpu(name, kind, x, units, tools):
-    """The same as evaluate, by the formulas of a GPU."""
+    """Returns the same as evaluate, by the formulas of a GPU."""
     nested = fad.nest(fad.parse(spell(name, kind)), policy="fad")
     program = gpu_on_host.Program(str(nested.module), units, tools)
     kept = [numpy.dtype(each.type.dtype) for each in (*nested.results, *nested.residuals)]
@@ -80,7 +80,7 @@ def evaluate_gpu(name, kind, x, units, tools):
 
 
 def evaluate_torch(name, kind, x):
-    """The same as evaluate, as PyTorch computes it."""
+    """Returns the same as evaluate, as PyTorch computes it."""
     import torch
 
     dtype = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32}[kind]
@@ -91,7 +91,7 @@ def evaluate_torch(name, kind, x):
 
 
 def measure(got, reference, kind, least=0):
-    """The largest error, and the largest in units in the last place, of references of
+    """Returns the largest error, and the largest in units in the last place, of references of
     `least` or more."""
     got = numpy.asarray(got).astype("f8")
     _, fraction, least_exponent = TYPES[kind]

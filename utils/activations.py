@@ -33,7 +33,7 @@ def density(x, xp):
 
 
 def cubic(x, xp):
-    """The argument of the sigmoid in the approximation of the normal distribution."""
+    """Returns the argument of the sigmoid in the approximation of the normal distribution."""
     return 2 * math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)
 
 
@@ -97,15 +97,15 @@ class Activation(NamedTuple):
 
 
 def find_definitions():
-    """The folder of the definitions: beside this file, in a kit for machines with a
-    GPU, or in the checkout."""
+    """Returns the folder of the definitions: beside this file, in a kit for machines with a GPU, or
+    in the checkout."""
     here = pathlib.Path(__file__)
     folders = here.with_name("Activations"), here.parents[1] / "include/fad/IR/Activations"
     return next(folder for folder in folders if folder.is_dir())
 
 
 def read_activations():
-    """The statements of the activations' definitions for each set of attributes."""
+    """Yields the statements of the activations' definitions for each set of attributes."""
     for path in sorted(find_definitions().glob("*.td")):
         text = path.read_text()
         (operation,) = re.findall(r': Fad_Activation<"(\w+)"', text)
@@ -130,7 +130,7 @@ COMPOSED = {
 
 
 def spell(name, kind, function="f"):
-    """A function in MLIR that computes the activation."""
+    """Returns a function in MLIR that computes the activation."""
     operation, attributes, *_ = ACTIVATIONS[name]
     tensor = f"tensor<?x{kind}>"
     return (

@@ -39,7 +39,7 @@ def read_blocks(page):
 
 
 def find_chunk(chunk, lines, begin):
-    """Where `chunk` ends in `lines`, not before `begin`; None if nowhere."""
+    """Returns where `chunk` ends in `lines`, not before `begin`; None if nowhere."""
     for i in range(begin, len(lines) - len(chunk) + 1):
         if lines[i : i + len(chunk)] == chunk:
             return i + len(chunk)
@@ -51,7 +51,7 @@ def normalize(lines):
 
 
 def missing_chunk(shown, printed):
-    """The first lines of `shown` that `printed` lacks, or None."""
+    """Returns the first lines of `shown` that `printed` lacks, or None."""
     position, chunk = 0, []
     for line in normalize(shown) + ["..."]:
         if line != "...":

@@ -71,21 +71,21 @@ def find_folders(root):
 
 
 def read_table(root):
-    """The folders of the table, in order."""
+    """Returns the folders of the table, in order."""
     text = (root / "CONTRIBUTING.md").read_text()
     return re.findall(r"^\| `lib/([\w/]+)` \|", text, re.MULTILINE)
 
 
 def find_row(folder, table):
-    """The row for `folder`: its own, or that of a folder around it."""
+    """Returns the row for `folder`: its own, or that of a folder around it."""
     while folder not in table and "/" in folder:
         folder = folder.rpartition("/")[0]
     return folder
 
 
 def resolve(root, file, included):
-    """The folder that `included` in `file` is in, and whether the header is private; None for
-    those of others."""
+    """Returns the folder that `included` in `file` is in, and whether the header is private; None
+    for those of others."""
     local = (file.parent / included).resolve()
     if local.is_file():
         folder = local.relative_to(root.resolve()).parent
@@ -124,7 +124,7 @@ def check_includes(root, table):
 
 
 def read_layers(root):
-    """The order of the extension's folders: names of places in it, those of one place apart
+    """Returns the order of the extension's folders: names of places in it, those of one place apart
     by |, as in "machine -> sequence -> interactive | deferred"."""
     (text,) = re.findall(
         r"^ *(\w+(?: (?:->|\|) \w+)+)$", (root / EXTENSION / "README.md").read_text(), re.MULTILINE
@@ -154,7 +154,7 @@ def check_extension(root):
 
 
 def find_modules(root):
-    """The modules of the package, by their names: their files."""
+    """Returns the modules of the package, by their names: their files."""
     modules = {}
     for file in sorted((root / PYTHON).rglob("*.py")):
         path = file.relative_to(root / PYTHON.parts[0]).with_suffix("")
@@ -163,7 +163,7 @@ def find_modules(root):
 
 
 def find_imports(name, file, modules):
-    """The modules that a module imports anywhere."""
+    """Returns the modules that a module imports anywhere."""
     package = name if file.name == "__init__.py" else name.rpartition(".")[0]
     found = set()
     for node in ast.walk(ast.parse(file.read_text())):
@@ -181,7 +181,7 @@ def find_imports(name, file, modules):
 
 
 def find_circles(edges):
-    """The sets of names that lead to each other, each sorted."""
+    """Returns the sets of names that lead to each other, each sorted."""
 
     def reach(start):
         found, open_names = set(), [start]
@@ -217,8 +217,8 @@ def is_private(name):
 
 
 def find_names(node, is_table):
-    """The expressions in `node` that may be names: those of `getattr` and the like, keys, or
-    elements."""
+    """Returns the expressions in `node` that may be names: those of `getattr` and the like, keys,
+    or elements."""
     if isinstance(node, ast.Call):
         if ast.unparse(node.func) in ATTRIBUTES:
             return [] if ast.unparse(node.args[0]) in OPERATORS else node.args
@@ -229,7 +229,8 @@ def find_names(node, is_table):
 
 
 def find_key(node):
-    """The key of a node's `meta` that the expression `node` reads or writes; None for others."""
+    """Returns the key of a node's `meta` that the expression `node` reads or writes; None for
+    others."""
     if isinstance(node, ast.Subscript):
         owner, key = node.value, node.slice
     elif isinstance(node, ast.Call) and getattr(node.func, "attr", None) in LOOKUPS and node.args:

@@ -8,8 +8,10 @@
 - pages, descriptions of TableGen, comments of C++ and Python are spelled as in American
   English, and without phrases that readers did not understand;
 - no comment of C++, Python, TableGen, CMake or the shell, and no docstring begins with "What",
-  and none has "of what": a noun says more. That holds for the tests' Python, too."""
+  and none has "of what": a noun says more. That holds for the tests' Python, too;
+- docstrings of functions begin with a verb, outside of tests."""
 
+import ast
 import pathlib
 import re
 import subprocess
@@ -43,6 +45,8 @@ BEGINNING = re.compile(
 # Breaks of lines, behind which a comment begins anew.
 JOINED = re.compile(r"\n[ \t]*(?:///?|#)?[ \t]*|\s+")
 CLAUSE = re.compile(r"\bof what\b", re.IGNORECASE)
+# Words with which a docstring begins that has a noun in the place of a verb.
+NOUNS = {"A", "An", "The", "All", "Each", "Every", "How", "Those", "Where", "Whether", "Which"}
 SCRIPTS = [
     "*.c",
     "*.cmake",
@@ -65,7 +69,7 @@ COMMANDS = {"sh", "python"}
 
 
 def find_files(root, *patterns, others=("build", "test")):
-    """The files of such names that git tracks, or those there are where git knows none, but
+    """Returns the files of such names that git tracks, or those there are where git knows none, but
     those in the folders `others`."""
     listed = subprocess.run(
         ["git", "-C", root, "ls-files", *patterns], capture_output=True, text=True
@@ -81,7 +85,7 @@ def read_prose(path):
 
 
 def find_anchors(path):
-    """The names of a page's headings in links."""
+    """Yields the names of a page's headings in links."""
     for heading in HEADING.findall(read_prose(path)):
         words = re.sub(r"[^\w\- ]", "", heading.lower())
         yield words.replace(" ", "-")
@@ -134,7 +138,7 @@ def check_site(root, pages):
 
 
 def read_words(path):
-    """The text of a file whose spelling counts: of C++, the comments."""
+    """Returns the text of a file whose spelling counts: of C++, the comments."""
     if path.suffix == ".md":
         return read_prose(path)
     text = path.read_text()
@@ -162,6 +166,17 @@ def check_clauses(root, file):
         yield f"{file}:{line}: a comment begins with 'What'; begin with a noun or a verb"
     for match in CLAUSE.finditer(JOINED.sub(" ", text)):
         yield f"{file}: '{match[0]}' is not plain; name the thing"
+
+
+def check_docstrings(root, file):
+    """Yields the functions of a file whose docstring begins with no verb. Properties are nouns."""
+    for node in ast.walk(ast.parse((root / file).read_text())):
+        if not isinstance(node, ast.FunctionDef):
+            continue
+        is_property = any("property" in ast.unparse(each) for each in node.decorator_list)
+        word = (ast.get_docstring(node) or "Does").split()[0]
+        if word in NOUNS and not is_property:
+            yield f"{file}:{node.lineno}: the docstring begins with '{word}'; begin with a verb"
 
 
 def check_tests(root, pages):
@@ -192,6 +207,12 @@ def main():
     tests = set(find_files(root, "*.py", "*lit.cfg.py", others=["build"])) - {OWN_PATH}
     scripts |= {file for file in tests if SAMPLES not in file.parents}
     faults += [fault for file in sorted(sources | scripts) for fault in check_clauses(root, file)]
+    faults += [
+        fault
+        for file in sorted(sources)
+        if file.suffix == ".py"
+        for fault in check_docstrings(root, file)
+    ]
     faults += check_contents(root, pages)
     faults += check_site(root, pages)
     faults += check_tests(root, pages)

@@ -8,7 +8,7 @@ PREFIX = ".text."
 
 
 def find_code(elf):
-    """Where the instructions of each kernel are: offset and size, by name. Raises
+    """Returns where the instructions of each kernel are: offset and size, by name. Raises
     ValueError for what is no ELF file."""
     if elf[:4] != b"\x7fELF":
         raise ValueError("no cubin: it does not start as an ELF file does")
@@ -30,7 +30,7 @@ def find_code(elf):
 
 
 def find_entries(ptx):
-    """The types of each kernel's parameters, by name, as PTX spells them."""
+    """Returns the types of each kernel's parameters, by name, as PTX spells them."""
     return {
         name: re.findall(r"\.param\s+\.(\w+)", parameters)
         for name, parameters in ENTRY.findall(ptx)

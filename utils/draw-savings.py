@@ -39,7 +39,8 @@ FONT = "font-family='Helvetica, Arial, sans-serif'"
 
 
 def read(path):
-    """The setting, the sizes of the model, and (milliseconds, GiB) of each configuration."""
+    """Returns the setting, the sizes of the model, and (milliseconds, GiB) of each
+    configuration."""
     data = json.loads(path.read_text())
     model = data["models"][MODEL]
     points = {
@@ -50,7 +51,7 @@ def read(path):
 
 
 def count_parameters(sizes):
-    """Those of a Llama whose inner width is 11/4 of its width."""
+    """Returns those of a Llama whose inner width is 11/4 of its width."""
     width, layers = sizes["width"], sizes["layers"]
     layer = 4 * width**2 + 3 * width * (11 * width // 4) + 2 * width
     return layers * layer + 2 * sizes["tokens"] * width + width
@@ -81,7 +82,7 @@ def place_labels(placed):
 
 
 def draw(setting, sizes, points):
-    """The picture, as text."""
+    """Returns the picture, as text."""
     named = {name: points[name] for name, _, _ in [*STOCK, *FAD]}
     low = min(time for time, _ in named.values()) // 5 * 5
     high = max(time for time, _ in named.values())

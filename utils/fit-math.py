@@ -59,7 +59,7 @@ ERFC = 0.5, 10.06
 
 
 def fit_erfc(low, high, degree, scale=0.5):
-    """The function to fit for x from `low` to `high`, with t = 1 / (1 + scale * x)."""
+    """Returns the function to fit for x from `low` to `high`, with t = 1 / (1 + scale * x)."""
 
     def function(t):
         x = (1 / t - 1) / scale
@@ -124,7 +124,7 @@ POLYNOMIALS = [
 
 
 def make_table():
-    """The rows of the table."""
+    """Yields the rows of the table."""
     for function, precision, what, first, factor in POLYNOMIALS:
         coefficients, error = fit(*what)
         row = [function, precision, f"{error:.1e}", factor, *first]

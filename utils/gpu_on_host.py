@@ -42,7 +42,7 @@ def run(command, text):
 
 
 def compile_kernels(source, before, after, units, tools, llvm, cc):
-    """The LLVM IR that `source` becomes, and a library of it."""
+    """Returns the LLVM IR that `source` becomes, and a library of it."""
     built = os.path.join(tools or os.path.join(ROOT, "build", "bin"), "fad-opt")
     fad_opt = (not tools and shutil.which("fad-opt")) or built
     if "--test-fad-kernel-to-host" not in run([fad_opt, "--help"], ""):
@@ -107,7 +107,7 @@ class Kernels:
         self.names = re.findall(r"^define void @(\w+)_unaligned\(", ir, re.M)
 
     def call(self, name, inputs, dtypes):
-        """The results, of `dtypes`, of kernel `name` for arrays of one size."""
+        """Returns the results, of `dtypes`, of kernel `name` for arrays of one size."""
         results = [numpy.empty(inputs[0].shape, dtype) for dtype in dtypes]
         pointers = [each.ctypes.data_as(ctypes.c_void_p) for each in [*inputs, *results]]
         count = inputs[0].size

@@ -42,7 +42,7 @@ WIDEST = 6
 
 
 def assemble(ptxas, arch, ptx):
-    """The output of `ptxas -v` for `ptx`, and the ELF file that it makes."""
+    """Returns the output of `ptxas -v` for `ptx`, and the ELF file that it makes."""
     with tempfile.TemporaryDirectory() as folder:
         path, binary = (os.path.join(folder, name) for name in ("kernels.ptx", "kernels.cubin"))
         with open(path, "w") as file:
@@ -73,7 +73,7 @@ class Code:
         return self.kinds[at] in (LOAD, STORE) and self.words[at][1] >> 9 & 7 == WIDEST
 
     def find_full_tile(self):
-        """The parts that are executed for a full tile, or None without vectors."""
+        """Returns the parts that are executed for a full tile, or None without vectors."""
         wide = [at for at in range(len(self.kinds)) if self.is_wide(at)]
         if not wide:
             return None

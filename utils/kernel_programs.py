@@ -22,7 +22,7 @@ def read_attribute(attributes, name):
 
 
 def read_pass(text, program, direction, kind):
-    """The function's arguments, the match of its only kernel, and what it returns."""
+    """Returns the function's arguments, the match of its only kernel, and what it returns."""
     function = re.search(FUNCTION.format(f"{program}_{direction}"), text, re.DOTALL)
     if not function:
         raise PackError(f"fad-opt made no {program}_{direction}")
@@ -40,7 +40,7 @@ def read_pass(text, program, direction, kind):
 
 
 def describe(direction, kernel, roles, results, entries):
-    """The entry of the manifest. `roles` are of operands, `results` of results."""
+    """Returns the entry of the manifest. `roles` are of operands, `results` of results."""
     _, operands, _, attributes, _ = kernel
     name = read_attribute(attributes, "fad.kernel").split("::@")[1]
     parameters = [{"role": roles[each], "type": "pointer"} for each in operands.split(", ")]

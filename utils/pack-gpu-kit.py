@@ -42,7 +42,7 @@ LIBRARY = "libfad_cuda_runtime.so"
 
 
 def run(command):
-    """The output of a command, as bytes."""
+    """Returns the output of a command, as bytes."""
     try:
         done = subprocess.run([str(part) for part in command], capture_output=True)
     except OSError as error:
@@ -69,7 +69,7 @@ class Packer:
                     yield name, kind, policy
 
     def nest(self):
-        """All programs, nested, in one module."""
+        """Nests all programs in one module."""
         programs = list(self.list_programs())
         source = self.folder / "source.mlir"
         source.write_text("".join(spell(n, k, "_".join((n, k, p))) for n, k, p in programs))
@@ -78,8 +78,8 @@ class Packer:
         source.unlink()
 
     def compile(self, chip, tile):
-        """The module compiled for a chip: as text of MLIR, and the names of the files
-        for the PTX and the machine code."""
+        """Returns the module compiled for a chip: as text of MLIR, and the names of the files for
+        the PTX and the machine code."""
         name = f"kernels-{chip}" + (f"-{tile['block_size']}x{tile['accesses']}" if tile else "")
         pipeline = f"chip={chip}"
         if self.options.toolkit:
@@ -138,7 +138,7 @@ class Packer:
         )
 
     def copy_files(self):
-        """The scripts, and the library without its symbols for debuggers."""
+        """Copies the scripts, and the library without its symbols for debuggers."""
         (self.folder / "gpu").mkdir()
         for path in sorted((ROOT / "benchmarks" / "kernels" / "gpu").glob("*.py")):
             shutil.copy(path, self.folder / "gpu")

@@ -45,7 +45,7 @@ def as_numbers(version):
 
 
 def split_changelog(root):
-    """The changelog up to the heading of unreleased changes, that, and the rest."""
+    """Returns the changelog up to the heading of unreleased changes, that, and the rest."""
     text = (root / "CHANGELOG.md").read_text()
     before, found, after = text.partition(UNRELEASED)
     if not found:

@@ -80,7 +80,7 @@ class Program:
 
 
 def read_results(path):
-    """The results that lit has written, or none."""
+    """Returns the results that lit has written, or none."""
     try:
         with open(path) as file:
             return json.load(file)["tests"]
@@ -96,7 +96,7 @@ def why_skipped(test):
 
 
 def shard_size(count):
-    """How many of `count` tests the environment asks lit to run."""
+    """Returns how many of `count` tests the environment asks lit to run."""
     shards = int(os.environ.get("LIT_NUM_SHARDS") or 1)
     shard = int(os.environ.get("LIT_RUN_SHARD") or 1)
     return len(range(shard - 1, count, shards))

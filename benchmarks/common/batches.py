@@ -4,9 +4,9 @@ from typing import Mapping
 
 
 def guess_batch(peaks: Mapping[int, int], memory: int) -> int:
-    """The batch to try next, which is one that was tried at the end of the search. Peaks
-    are a line in the batch but for a few bytes, so no larger batch is tried where the line
-    through the nearest two is above the memory."""
+    """Returns the batch to try next, which is one that was tried at the end of the search. Peaks
+    are a line in the batch but for a few bytes, so no larger batch is tried where the line through
+    the nearest two is above the memory."""
     low = max((batch for batch in peaks if peaks[batch] <= memory), default=0)
     high = min((batch for batch in peaks if peaks[batch] > memory), default=None)
     if high is not None and high - low <= 1:

@@ -47,7 +47,7 @@ def replace(module: nn.Module, make: Callable[[], nn.Module]) -> int:
 
 
 def make_model(name: str, activation: str, sizes: dict, device: str) -> Model:
-    """The model `name` in training mode, the same at each call."""
+    """Returns the model `name` in training mode, the same at each call."""
     torch.manual_seed(0)
     model = MAKERS[name](sizes)
     if not replace(model.module, ACTIVATIONS[activation]):

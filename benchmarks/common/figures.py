@@ -37,7 +37,7 @@ def add_file_options(parser: argparse.ArgumentParser) -> None:
 
 
 def parse(parser: argparse.ArgumentParser) -> argparse.Namespace:
-    """The arguments of the command line, with those of `add_options` checked."""
+    """Returns the arguments of the command line, with those of `add_options` checked."""
     arguments = parser.parse_args()
     if getattr(arguments, "repetitions", 2) < 2:
         parser.error("--repetitions is at least 2")
@@ -49,7 +49,7 @@ def parse(parser: argparse.ArgumentParser) -> argparse.Namespace:
 def get_data(
     arguments: argparse.Namespace, run: Callable[[argparse.Namespace], dict[str, Any]]
 ) -> dict[str, Any]:
-    """The figures of the file that `--table` names, or else those of `run`."""
+    """Returns the figures of the file that `--table` names, or else those of `run`."""
     if arguments.table:
         return json.loads(arguments.table.read_text())
     # Before PyTorch reads it.
@@ -64,7 +64,7 @@ def choose_device(asked: str | None) -> str:
 
 
 def name_processor() -> str:
-    """The processor's name, or its architecture where there is none."""
+    """Returns the processor's name, or its architecture where there is none."""
     info = pathlib.Path("/proc/cpuinfo")
     lines = info.read_text().splitlines() if info.exists() else []
     names = [line.split(":")[1].strip() for line in lines if "model name" in line]
@@ -72,7 +72,8 @@ def name_processor() -> str:
 
 
 def read_versions(on_gpu: bool) -> dict[str, str]:
-    """Those of the modules that are imported, which metadata of another installation are not."""
+    """Returns those of the modules that are imported, which metadata of another installation are
+    not."""
     import torch
 
     names = ["torch", "transformers", *["triton"] * on_gpu]
@@ -92,7 +93,7 @@ def read_versions(on_gpu: bool) -> dict[str, str]:
 
 
 def read_driver() -> str:
-    """The version of NVIDIA's driver."""
+    """Returns the version of NVIDIA's driver."""
     command = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader", "--id=0"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=20)
@@ -103,7 +104,7 @@ def read_driver() -> str:
 
 
 def describe(device: str) -> dict[str, Any]:
-    """The setting, of which all figures of a file are."""
+    """Returns the setting, of which all figures of a file are."""
     import torch
 
     on_gpu = device.startswith("cuda")
@@ -144,8 +145,8 @@ class Run:
         return entry[key]
 
     def is_over(self, what: str = "the rest") -> bool:
-        """Whether the measurement of `what` may end after `--seconds`, which is said. It may take
-        as long as the longest before."""
+        """Tells whether the measurement of `what` may end after `--seconds`, which is said. It may
+        take as long as the longest before."""
         now = time.monotonic()
         self.longest, self.last = max(self.longest, now - self.last), now
         is_over = self.seconds is not None and now - self.begin + self.longest > self.seconds

@@ -293,14 +293,14 @@ GPU_BATCHES = 8
 
 
 def get_sizes(name: str, device: str, quick: bool) -> dict:
-    """The sizes of the model `name`, of which the batch depends on the device."""
+    """Returns the sizes of the model `name`, of which the batch depends on the device."""
     sizes = (QUICK if quick else SIZES)[name]
     factor = GPU_BATCHES if device.startswith("cuda") else 1
     return {**sizes, "batch": factor * sizes["batch"]}
 
 
 def make_model(name: str, device: str, quick: bool) -> Model:
-    """The model `name` in training mode, the same at each call."""
+    """Returns the model `name` in training mode, the same at each call."""
     torch.manual_seed(0)
     model = MAKERS[name](get_sizes(name, device, quick))
     return Model(

@@ -5,7 +5,7 @@ from typing import Any
 
 
 def holds_records(value: Any) -> bool:
-    """Whether `value` has a dictionary in it, at any depth."""
+    """Tells whether `value` has a dictionary in it, at any depth."""
     items = value.values() if isinstance(value, dict) else value
     return isinstance(value, dict | list) and any(
         isinstance(each, dict) or holds_records(each) for each in items

@@ -33,8 +33,8 @@ def clear(model: Model) -> None:
 
 
 def measure_memory(model: Model, step: Callable) -> tuple[int, int]:
-    """Bytes of the allocator that are kept after forward, and the most of a step, beside those that
-    are there before: gradients of parameters count."""
+    """Returns the bytes of the allocator that are kept after forward, and the most of a step,
+    beside those that are there before: gradients of parameters count."""
     on_gpu = model.inputs[0].is_cuda
     clear(model)
     gc.collect()
@@ -60,9 +60,8 @@ def get_gradients(model: Model, step: Callable) -> dict[str, torch.Tensor]:
 
 
 def compare(gradients: dict[str, torch.Tensor], reference: dict[str, torch.Tensor]) -> float:
-    """The largest error of a gradient, relative to the largest element of all: some
-    gradients, such as that of a bias before a normalization, are zero but for
-    rounding."""
+    """Returns the largest error of a gradient, relative to the largest element of all: some
+    gradients, such as that of a bias before a normalization, are zero but for rounding."""
     if gradients.keys() != reference.keys():
         raise WrongGradients("other parameters have gradients")
     largest = max(value.abs().max().item() for value in reference.values())

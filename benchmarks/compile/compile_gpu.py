@@ -58,7 +58,7 @@ def find_missing(device):
 
 
 def list_models(names):
-    """Those of `names` that can be made here."""
+    """Returns those of `names` that can be made here."""
     if importlib.util.find_spec("transformers") is not None:
         return names
     left = [name for name in names if name not in WITHOUT_TRANSFORMERS]

@@ -33,7 +33,7 @@ def forget() -> None:
 
 
 def read_share(name: str) -> float | None:
-    """The share of the configuration `name`, where that is a budget for the peak."""
+    """Returns the share of the configuration `name`, where that is a budget for the peak."""
     prefix = "auto-peak-"
     return float(name.removeprefix(prefix)) if name.startswith(prefix) else None
 
@@ -45,9 +45,9 @@ def compile_model(
     engine: str = "inductor",
     budget: InRange | None = None,
 ) -> Callable:
-    """A function that returns the loss of `model` as the configuration `name` has it,
-    one of fad's with `engine`. Budgets of fad for what is saved are shares of the bytes
-    that `stock` saves; those for the peak are `budget`."""
+    """Returns a function that returns the loss of `model` as the configuration `name` has it, one
+    of fad's with `engine`. Budgets of fad for what is saved are shares of the bytes that `stock`
+    saves; those for the peak are `budget`."""
     if name == "eager":
         return model.module
     patch: dict[str, Any] = {}
@@ -91,13 +91,13 @@ def compile_model(
 
 
 def get_alive(model: Model) -> set[int]:
-    """The storages that are alive anyway."""
+    """Returns the storages that are alive anyway."""
     tensors = (*model.module.parameters(), *model.module.buffers(), *model.inputs)
     return {tensor.untyped_storage()._cdata for tensor in tensors}
 
 
 def count_saved(model: Model, step: Callable, is_eager: bool) -> int:
-    """Bytes of the storages that forward saves for backward, beside those of
+    """Returns the bytes of the storages that forward saves for backward, beside those of
     parameters, buffers and inputs."""
     kept = []
 
@@ -153,7 +153,7 @@ class Reference:
 
 
 def measure(reference: Reference, name: str, repetitions: int) -> dict[str, Any]:
-    """The figures of the configuration `name`."""
+    """Returns the figures of the configuration `name`."""
     share = read_share(name)
     if share is None:
         return _measure(reference, name, repetitions)

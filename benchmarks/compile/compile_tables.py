@@ -95,12 +95,12 @@ def print_tables(
 
 
 def _get_peaks(own: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """The measured points of fad's budgets for the peak."""
+    """Returns the measured points of fad's budgets for the peak."""
     return {name: own[name] for name in ORDER if "budget" in own.get(name, {})}
 
 
 def _rises(points: dict[str, dict[str, Any]], figure: str) -> bool:
-    """Whether no larger budget has less of `figure`."""
+    """Tells whether no larger budget has less of `figure`."""
     values = [point[figure] for point in points.values()]
     return all(one <= other for one, other in zip(values, values[1:]))
 
@@ -142,7 +142,7 @@ def _print_peaks(
 
 
 def _get_points(own: dict[str, Any], is_fad: bool) -> dict[str, dict[str, Any]]:
-    """The measured points of fad, or those of PyTorch with `torch.compile`."""
+    """Returns the measured points of fad, or those of PyTorch with `torch.compile`."""
     return {
         # All times are ratios to that of Inductor, which differs from itself by noise.
         name: {**own[name], "ratio": 1.0} if name == "inductor" else own[name]
@@ -162,9 +162,9 @@ def _compare(point: dict[str, Any], other: dict[str, Any]) -> tuple[float, float
 def find_dominating(
     point: dict[str, Any], candidates: dict[str, dict[str, Any]]
 ) -> tuple[str, tuple[float, float], bool]:
-    """The candidate that is nearest to having no more peak and no more time than `point`,
-    its ratios, and whether both are within the tolerance. Of several that are, the one
-    that has the least of one times the other."""
+    """Returns the candidate that is nearest to having no more peak and no more time than `point`,
+    its ratios, and whether both are within the tolerance. Of several that are, the one that has the
+    least of one times the other."""
     ratios = {name: _compare(candidate, point) for name, candidate in candidates.items()}
     within = {name: each for name, each in ratios.items() if max(each) <= 1 + TOLERANCE}
     if within:

@@ -65,7 +65,7 @@ class Search:
         self.memory = self.reference[2]
 
     def compile(self, method, batch):
-        """A model of that batch, its step, and its peak."""
+        """Returns a model of that batch, its step, and its peak."""
         import compile_measure
         import steps
 
@@ -75,9 +75,9 @@ class Search:
         return model, step, steps.measure_peak(model, step)
 
     def find_largest(self, method):
-        """The step of the largest batch within the memory, and the batch. The first
-        guess is that the peak is proportional to the batch, the next that it is a line
-        through the last two."""
+        """Returns the step of the largest batch within the memory, and the batch. The first guess
+        is that the peak is proportional to the batch, the next that it is a line through the last
+        two."""
         if method == "bp":
             return self.sizes["batch"], self.reference
         batch = self.sizes["batch"]

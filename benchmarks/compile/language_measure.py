@@ -34,7 +34,7 @@ class Loss(nn.Module):
 
 
 def make_module(name: str, sizes: dict[str, int], dropout: float) -> nn.Module:
-    """A language model of transformers with random weights."""
+    """Returns a language model of transformers with random weights."""
     from transformers import GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausalLM
 
     width, heads = sizes["width"], max(1, sizes["width"] // 64)
@@ -64,7 +64,8 @@ def read_clock(on_gpu: bool) -> float:
 
 
 def make_backend(name: str, options: dict[str, Any]) -> Callable:
-    """A backend of its own: graphs of equal backends are compiled once for all configurations."""
+    """Returns a backend of its own: graphs of equal backends are compiled once for all
+    configurations."""
 
     def backend(graph: torch.fx.GraphModule, inputs: Any) -> Callable:
         keywords = {"options": options} if options else {}
@@ -117,7 +118,8 @@ class Case:
 
 
 def measure(reference: Case, configuration: str, repetitions: int) -> dict[str, Any]:
-    """The figures of a configuration; its time is measured in turns with that of `reference`."""
+    """Returns the figures of a configuration; its time is measured in turns with that of
+    `reference`."""
     case = Case(reference.name, reference.sizes, reference.device, configuration)
     kept, peak = measure_memory(case.model, case.step)
     own, ratios = [], []

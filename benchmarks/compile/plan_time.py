@@ -123,13 +123,13 @@ class Timed(Partitioner):
 
 
 def cpu_seconds():
-    """The CPU time of this process and of those that it has waited for."""
+    """Returns the CPU time of this process and of those that it has waited for."""
     times = os.times()
     return times.user + times.system + times.children_user + times.children_system
 
 
 def compile_step(layers):
-    """The CPU time in which Inductor compiles an encoder, and runs a step of it."""
+    """Returns the CPU time in which Inductor compiles an encoder, and runs a step of it."""
     torch._dynamo.reset()
     model = Encoder(layers)
     tokens = torch.zeros(BATCH, TOKENS, dtype=torch.int64)
@@ -148,8 +148,8 @@ def compile_step(layers):
 
 
 def compare(layers, policy, repetitions):
-    """The nodes of the joint graph of an encoder, and the seconds of the choice by fad,
-    of the partition by fad, and of the one by PyTorch."""
+    """Returns the nodes of the joint graph of an encoder, and the seconds of the choice by fad, of
+    the partition by fad, and of the one by PyTorch."""
 
     def run(gm, inputs, outputs, partition):
         copy = fx.GraphModule(gm, copy_graph(gm.graph))

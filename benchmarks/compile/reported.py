@@ -67,7 +67,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def format_row(row: dict[str, Any]) -> str:
-    """The figures of one configuration."""
+    """Returns the figures of one configuration."""
     cells = []
     for name in ("peak", "estimate", "saved"):
         cells.append(f"{row[name] / MIB:9.2f}" if name in row else " " * 9)

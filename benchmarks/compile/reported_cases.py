@@ -86,8 +86,8 @@ def _mib(count: float) -> str:
 
 
 def _add_budgets(table: Table, count: int) -> list[dict[str, Any]]:
-    """Rows of fad with `count` budgets in bytes, from the lowest that its fastest selection
-    keeps to the lowest that one keeps."""
+    """Returns the rows of fad with `count` budgets in bytes, from the lowest that its fastest
+    selection keeps to the lowest that one keeps."""
     rows = []
     for step in reversed(range(count)):
         share = step / (count - 1)
@@ -99,7 +99,7 @@ def _add_budgets(table: Table, count: int) -> list[dict[str, Any]]:
 
 
 def _judge_budgets(rows: list[dict[str, Any]]) -> Verdict:
-    """Whether measured peaks are within the budgets, and fall with them."""
+    """Tells whether measured peaks are within the budgets, and fall with them."""
     over = [row for row in rows if row["peak"] > row["budget"] + SLACK]
     if over:
         row = max(over, key=lambda row: row["peak"] / row["budget"])
@@ -139,8 +139,8 @@ def measure_falling(engine: str, is_quick: bool) -> Result:
 
 
 def _measure_above_eager(case: modules.Case, engine: str) -> Result:
-    """The peaks of PyTorch's partition and of fad's, and the one of eager PyTorch. fad
-    has its default and the lowest peak that it finds."""
+    """Returns the peaks of PyTorch's partition and of fad's, and the one of eager PyTorch. fad has
+    its default and the lowest peak that it finds."""
     table = Table(case, engine)
     most = table.eager.figures["peak"]
     stock = table.add("PyTorch", Stock())
@@ -218,7 +218,7 @@ def measure_masks(engine: str, is_quick: bool) -> Result:
 
 
 def _count_exceeded(solver: Callable, count: int) -> int:
-    """How often `solver` exceeds its limit, of `count` small problems whose weights are
+    """Returns how often `solver` exceeds its limit, of `count` small problems whose weights are
     multiples of the solver's step."""
     choose, exceeded = random.Random(0), 0
     for _ in range(count):
@@ -291,7 +291,7 @@ def measure_rounded(engine: str, is_quick: bool) -> Result:
 
 
 def measure(number: str, engine: str, is_quick: bool) -> dict[str, Any]:
-    """The figures of a report, for JSON."""
+    """Returns the figures of a report, for JSON."""
     torch.manual_seed(0)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="dynamo_pgo")

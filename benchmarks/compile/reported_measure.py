@@ -63,7 +63,7 @@ class Run(NamedTuple):
 
 
 def make_step(case: Case, call: Callable) -> Callable[[], Any]:
-    """A step, which leaves gradients and returns the results of the module."""
+    """Returns a step, which leaves gradients and returns the results of the module."""
     trained = get_trained(case)
 
     def step() -> Any:
@@ -134,7 +134,7 @@ def _measure(case: Case, step: Callable, parts: tuple) -> Run:
 
 
 def count_repeated(forward: torch.fx.GraphModule, backward: torch.fx.GraphModule) -> int:
-    """How many operations are in both graphs; nodes keep their names."""
+    """Returns how many operations are in both graphs; nodes keep their names."""
     names = [
         {node.name for node in part.graph.nodes if node.op == "call_function"}
         for part in (forward, backward)
@@ -143,8 +143,8 @@ def count_repeated(forward: torch.fx.GraphModule, backward: torch.fx.GraphModule
 
 
 def find_error(gradients: Sequence[torch.Tensor], expected: Sequence[torch.Tensor]) -> float:
-    """The largest error of a gradient, relative to the largest element of each, where
-    that is more than rounding."""
+    """Returns the largest error of a gradient, relative to the largest element of each, where that
+    is more than rounding."""
     largest = max(value.abs().max().item() for value in expected)
     return max(
         (one - other).abs().max().item() / max(other.abs().max().item(), 1e-3 * largest)

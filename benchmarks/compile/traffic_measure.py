@@ -28,7 +28,7 @@ import fake_cuda
 
 
 def describe() -> dict[str, Any]:
-    """The setting, in which a machine has no part."""
+    """Returns the setting, in which a machine has no part."""
     return {
         "device": "H100 by declaration, bfloat16 by autocast",
         "versions": figures.describe("cpu")["versions"],
@@ -151,8 +151,8 @@ def make_partitioner(configuration: str) -> fake_cuda.Moved:
 
 
 def measure(name: str, sizes: dict, configuration: str) -> tuple[dict[str, int], list[tuple]]:
-    """The figures of the model `name` as `configuration` has it, and for each kernel the part of
-    the step, its launches, their bytes, and its name."""
+    """Returns the figures of the model `name` as `configuration` has it, and for each kernel the
+    part of the step, its launches, their bytes, and its name."""
     kind, _, share = configuration.partition("-")
     patch = {"aggressive": {"aggressive_recomputation": True}}.get(kind, {})
     if kind == "budget":

@@ -87,7 +87,7 @@ def _make_gpt2(sizes: dict, activation: str) -> Model:
 
 
 def _make_composed(maker: Callable[[dict], Model]) -> Callable[[dict, str], Model]:
-    """A maker whose models have compositions for activations."""
+    """Returns a maker whose models have compositions for activations."""
 
     def make(sizes: dict, activation: str) -> Model:
         model = maker(sizes)
@@ -128,7 +128,7 @@ class Checkpointed(nn.Module):
 
 
 def _replace(module: nn.Module, make: Callable[[nn.Module], nn.Module]) -> nn.Module:
-    """A copy of `module` with its parameters, and with `make(child)` for each
+    """Returns a copy of `module` with its parameters, and with `make(child)` for each
     composition."""
     shared = {id(each): each for each in (*module.parameters(), *module.buffers())}
     module = copy.deepcopy(module, shared)
@@ -152,7 +152,7 @@ METHODS: dict[str, Callable[[nn.Module], nn.Module]] = {
 
 
 def make_model(name: str, activation: str, sizes: dict, device: str = "cpu") -> Model:
-    """The model `name` in training mode, the same at each call."""
+    """Returns the model `name` in training mode, the same at each call."""
     torch.manual_seed(0)
     model = MAKERS[name](sizes, activation)
     return Model(
@@ -161,7 +161,7 @@ def make_model(name: str, activation: str, sizes: dict, device: str = "cpu") -> 
 
 
 def resize(model: Model, batch: int) -> Model:
-    """The model with as many samples, which repeat."""
+    """Returns the model with as many samples, which repeat."""
     inputs = tuple(
         tensor.repeat(-(-batch // len(tensor)), *(1,) * (tensor.dim() - 1))[:batch].clone()
         for tensor in model.inputs
@@ -195,9 +195,8 @@ def measure_times(models: dict[str, Model], repetitions: int) -> dict[str, dict[
 
 
 def _count(model: Model, is_seen: bool) -> dict[str, Any]:
-    """Bytes that autograd keeps between forward and backward: by the allocator, and
-    those of the saved tensors of its nodes, where all are seen; and the peak of a
-    step."""
+    """Returns the bytes that autograd keeps between forward and backward: by the allocator, and
+    those of the saved tensors of its nodes, where all are seen; and the peak of a step."""
     saved = fad.torch.saved_memory(model.module, *model.inputs)
     return {
         "kept": saved.resident,
@@ -211,7 +210,7 @@ def make_forms(model: Model, methods: Sequence[str]) -> dict[str, Model]:
 
 
 def measure(model: Model, methods: Sequence[str], repetitions: int) -> dict[str, Any]:
-    """The figures of the methods, and of "composed", which they are measured against."""
+    """Returns the figures of the methods, and of "composed", which they are measured against."""
     forms = make_forms(model, dict.fromkeys(("composed", *methods)))
     expected = get_gradients(model, model.module)
     figures = {}
@@ -236,8 +235,8 @@ def compile(form: Model) -> None:
 
 
 def find_largest(form: Model, batch: int, memory: int | None) -> tuple[int, int]:
-    """The largest batch whose peak is at most `memory`, and the peak; `batch` and its
-    own without `memory`."""
+    """Returns the largest batch whose peak is at most `memory`, and the peak; `batch` and its own
+    without `memory`."""
     peaks: dict[int, int] = {}
     while batch not in peaks:
         sized = resize(form, batch)

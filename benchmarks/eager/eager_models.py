@@ -64,7 +64,7 @@ def parse_arguments():
 
 
 def find_processor():
-    """The name of the processor, where the system has a file of it."""
+    """Returns the name of the processor, where the system has a file of it."""
     path = pathlib.Path("/proc/cpuinfo")
     lines = path.read_text().splitlines() if path.exists() else []
     names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]

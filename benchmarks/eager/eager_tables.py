@@ -16,7 +16,7 @@ PAPER = "1.34 on average and at most 1.97 in the paper"
 def _find_rows(
     data: dict[str, Any], models: Sequence[str], methods: Sequence[str], figure: str
 ) -> Iterator[tuple[str, str, str, dict[str, Any], dict[str, Any]]]:
-    """The model, activation, method and figures of each row, and all of its group."""
+    """Yields the model, activation, method and figures of each row, and all of its group."""
     for name in models:
         for activation, own in data["models"].get(name, {}).get("activations", {}).items():
             group = own.get(figure, {})

@@ -32,7 +32,7 @@ class Tiny(nn.Module):
 
 
 def minimum(calls, rounds, count):
-    """The least seconds of each call, of rounds in which they take turns."""
+    """Returns the least seconds of each call, of rounds in which they take turns."""
     least = [float("inf")] * len(calls)
     for _ in range(rounds):
         for number, call in enumerate(calls):
@@ -44,7 +44,7 @@ def minimum(calls, rounds, count):
 
 
 def within(policy, call, min_numel=0):
-    """A call of many operators in one context, so that entering it does not count."""
+    """Returns a call of many operators in one context, so that entering it does not count."""
     context = fad.torch.nest(policy=policy, min_numel=min_numel) if policy else None
 
     def run():

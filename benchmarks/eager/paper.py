@@ -60,7 +60,8 @@ def time_batch(form, batch, repetitions):
 
 
 def measure(form, batches, memory, repetitions):
-    """The figures of a method, which is the step `form`. Parameters are a part of `memory`."""
+    """Returns the figures of a method, which is the step `form`. Parameters are a part of
+    `memory`."""
     import eager_methods
     from steps import measure_memory
 

@@ -43,7 +43,7 @@ def print_facts(figures, counted):
 
 
 def find_names(rows):
-    """All but the stream, in the order in which they appear."""
+    """Returns all but the stream, in the order in which they appear."""
     names = {who: None for row in rows for who in row["seconds"]}
     return [who for who in names if who != "stream"]
 
@@ -65,8 +65,8 @@ def print_table(rows):
 
 
 def get_total(row, who):
-    """The time of both passes, measured, or that of one and of the other. Nothing for
-    who has no backward pass, such as a copy."""
+    """Returns the time of both passes, measured, or that of one and of the other. Nothing for who
+    has no backward pass, such as a copy."""
     seconds = row["seconds"].get(who, {})
     if "backward" not in seconds:
         return 0
@@ -88,7 +88,7 @@ REST = ("#1a7f37", "#bf3989", "#9a6700", "#0a3069", "#6e7781")
 
 
 def make_panels(rows):
-    """The rows by type and size, each in the order in which they appear."""
+    """Returns the rows by type and size, each in the order in which they appear."""
     panels = {}
     for row in rows:
         panels.setdefault((row["type"], row["size"]), []).append(row)

@@ -57,7 +57,7 @@ STREAMS(f16, unsigned short)
 
 
 def build_streams(folder):
-    """The streams, from C."""
+    """Returns the streams, from C."""
     source, library = f"{folder}/streams.c", f"{folder}/streams.so"
     pathlib.Path(source).write_text(STREAMS)
     compiler = os.environ.get("CC", "cc")
@@ -74,7 +74,7 @@ def make_stream(library, direction, kind, arrays):
 
 
 def make_fad(name, kind, policy, x, g):
-    """The passes, by fad."""
+    """Returns the passes, by fad."""
     import fad
 
     nested = fad.nest(fad.parse(spell(name, kind)), policy=policy)
@@ -93,8 +93,8 @@ def make_fad(name, kind, policy, x, g):
 
 
 def make_jax(name, x, g):
-    """The passes, by JAX: each compiled, with what the first keeps for the second.
-    Nothing without JAX."""
+    """Returns the passes, by JAX: each compiled, with what the first keeps for the second. Nothing
+    without JAX."""
     # It has threads of its own, and does not take their number from OpenMP.
     threads = os.environ["OMP_NUM_THREADS"]
     flags = f"--xla_cpu_multi_thread_eigen={str(threads != '1').lower()}"
@@ -124,7 +124,7 @@ def make_jax(name, x, g):
 
 
 def to_torch(array, kind):
-    """A copy for PyTorch, which may not read the types of ml_dtypes."""
+    """Returns a copy for PyTorch, which may not read the types of ml_dtypes."""
     import torch
 
     dtype = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16}[kind]
@@ -132,7 +132,7 @@ def to_torch(array, kind):
 
 
 def make_contestants(name, kind, size, library, options):
-    """The compared implementations, by name: functions for the passes."""
+    """Returns the compared implementations, by name: functions for the passes."""
     import accuracy
     import numpy
     import torch

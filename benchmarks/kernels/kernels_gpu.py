@@ -105,7 +105,7 @@ class Run:
             kernel_figures.write(self.figures, self.options.json)
 
     def check(self, what):
-        """Whether a check passes."""
+        """Tells whether a check passes."""
         try:
             what()
             return True

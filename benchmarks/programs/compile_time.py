@@ -26,7 +26,7 @@ from records import format_records  # noqa: E402
 
 
 def export(folder, options):
-    """The file of the model in MLIR, and the numbers of its parameters."""
+    """Returns the file of the model in MLIR, and the numbers of its parameters."""
     import torch
     from models import make_llama
 
@@ -53,7 +53,7 @@ def measure(command, environment):
 
 
 def run(options):
-    """The figures, of first and second runs under each policy."""
+    """Returns the figures, of first and second runs under each policy."""
     import torch
 
     import fad

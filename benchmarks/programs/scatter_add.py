@@ -50,7 +50,7 @@ def run_fad(tools, program, folder, repetitions):
 
 
 def run_iree(program, updates, places, repetitions):
-    """The same of IREE; None where it is not installed."""
+    """Returns the same of IREE; None where it is not installed."""
     try:
         import iree.compiler
         import iree.runtime

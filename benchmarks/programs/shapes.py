@@ -11,8 +11,8 @@ MAPS = """#matrix = affine_map<(i, j) -> (i, j)>
 
 
 def generic(result, inputs, body, out=("%e", TENSOR, "#matrix"), reduction=False):
-    """A linalg.generic: `inputs` are triples of value, type and map, and `body`
-    is its block, whose arguments are %a, %b, ... and %out."""
+    """Returns a linalg.generic: `inputs` are triples of value, type and map, and `body` is its
+    block, whose arguments are %a, %b, ... and %out."""
     names = [f"%{'abcd'[i]}: f32" for i in range(len(inputs))] + ["%out: f32"]
     values = ", ".join(value for value, _, _ in inputs)
     types = ", ".join(type for _, type, _ in inputs)

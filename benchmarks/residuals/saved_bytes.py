@@ -54,8 +54,8 @@ def describe_machine():
 
 
 def export(name, activation, batch, options):
-    """A network as a module, and what of it to differentiate; from the folder of
-    exported programs where it is there."""
+    """Returns a network as a module, and what of it to differentiate; from the folder of exported
+    programs where it is there."""
     import fad
     import fad.torch
     import networks
@@ -99,9 +99,9 @@ def measure_fad(name, activation, options):
 
 
 def measure_within(name, activation, options, theirs):
-    """Bytes that auto keeps, and how long it computes again, where it may keep as much as
-    each point of PyTorch's curve does: by the name of the point. A point that fad
-    cannot keep as little as is left out."""
+    """Returns the bytes that auto keeps, and how long it computes again, where it may keep as much
+    as each point of PyTorch's curve does: by the name of the point. A point that fad cannot keep as
+    little as is left out."""
     import fad
 
     module, wanted = export(name, activation, options.batch, options)
@@ -124,8 +124,8 @@ def measure_within(name, activation, options, theirs):
 
 
 def measure(name, activation, options, torch_row):
-    """All figures of one network with one activation. `torch_row` is what
-    an earlier run said of it, or None."""
+    """Returns all figures of one network with one activation. `torch_row` is what an earlier run
+    said of it, or None."""
     import networks
     import torch
     import torch_saved
@@ -192,7 +192,7 @@ def parse_arguments():
 
 
 def read_torch_rows(options, made_with):
-    """The rows of an earlier run by network and activation."""
+    """Returns the rows of an earlier run by network and activation."""
     if not options.torch:
         return {}
     figures = json.loads(options.torch.read_text())

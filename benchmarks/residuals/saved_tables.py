@@ -62,7 +62,7 @@ def print_header(title, groups, label):
 
 
 def print_table(title, rows, groups, get, form):
-    """A table with a line for each row and a column for each figure of `groups`,
+    """Prints a table with a line for each row and a column for each figure of `groups`,
     which `get` makes of a row and the figure's name and `form` turns into text.
     Columns that no row has are left out."""
     groups = {
@@ -87,21 +87,20 @@ def print_table(title, rows, groups, get, form):
 
 
 def get_kept(row, name):
-    """The bytes a sample that `name` keeps, or None where that is not known."""
+    """Returns the bytes a sample that `name` keeps, or None where that is not known."""
     kept = row["bytes"].get(name)
     return None if kept is None else kept / row["batch"]
 
 
 def get_time(row, name):
-    """The time in which backward reads what `name` keeps and computes the rest
-    again, in the MiB a sample that memory moves in that time, or None where that is not
-    known."""
+    """Returns the time in which backward reads what `name` keeps and computes the rest again, in
+    the MiB a sample that memory moves in that time, or None where that is not known."""
     time = row["recompute_time"].get(name)
     return None if time is None else (time + row["bytes"][name]) / row["batch"] / MIB
 
 
 def get_time_within(row, name):
-    """The same for auto, within the bytes of the point `name` of PyTorch's curve."""
+    """Returns the same for auto, within the bytes of the point `name` of PyTorch's curve."""
     point = row["within"].get(name)
     if point is None:
         return None
@@ -109,18 +108,18 @@ def get_time_within(row, name):
 
 
 def get_peak(row, name):
-    """The bytes a sample that a step needs beside weights, or None."""
+    """Returns the bytes a sample that a step needs beside weights, or None."""
     return row["peak_bytes_a_sample"].get(name)
 
 
 def get_workspace(row):
-    """The bytes a sample that a step of eager PyTorch needs for a while, beside
-    what it keeps."""
+    """Returns the bytes a sample that a step of eager PyTorch needs for a while, beside what it
+    keeps."""
     return get_peak(row, "eager") - get_kept(row, "eager")
 
 
 def get_state(row):
-    """The bytes that do not grow with the batch."""
+    """Returns the bytes that do not grow with the batch."""
     return STATE_BYTES * row["parameters"] + row["buffer_bytes"]
 
 
@@ -136,7 +135,7 @@ class Batches:
             self.workspace[row["network"]] = min(least, get_workspace(row))
 
     def get(self, row, name):
-        """The largest batch where `name` decides what is kept, or None."""
+        """Returns the largest batch where `name` decides what is kept, or None."""
         sample, kept = get_peak(row, name), get_kept(row, name)
         if kept is None:
             return None
@@ -147,8 +146,8 @@ class Batches:
 
 
 def get_share(row, name):
-    """The share of the footprint in percent: of all that activations keep, of all that
-    else is kept, and of the rest."""
+    """Returns the share of the footprint in percent: of all that activations keep, of all that else
+    is kept, and of the rest."""
     of_activations = row["activation_bytes"] / row["batch"]
     others = get_kept(row, "eager") - of_activations
     rest = get_state(row) / SHARE_BATCH + get_workspace(row)
@@ -157,7 +156,7 @@ def get_share(row, name):
 
 
 def print_ratios(rows, batches):
-    """How much larger the largest batch is than that of eager PyTorch, where the
+    """Prints how much larger the largest batch is than that of eager PyTorch, where the
     activation is composed, by network."""
     print("\nLargest batch against eager PyTorch's, composed activations\n")
     print(f"{'network':<16} {'':<19}| {'mean':>{WIDTH}} {'at best':>{WIDTH}}")
@@ -181,7 +180,7 @@ def print_ratios(rows, batches):
 
 
 def print_points_ahead(rows):
-    """The points of PyTorch's curve that are ahead of fad's: where every choice of
+    """Prints the points of PyTorch's curve that are ahead of fad's: where every choice of
     fad keeps more, or takes more time."""
     names = [name for columns in (FAD, AUTO) for name in columns]
     print("\nWhere PyTorch is ahead: kept, and time, MiB a sample\n")
@@ -209,7 +208,7 @@ def print_points_ahead(rows):
 
 
 def in_mebibytes(get):
-    """The same as `get`, in MiB."""
+    """Returns the same as `get`, in MiB."""
 
     def get_mebibytes(row, name):
         size = get(row, name)

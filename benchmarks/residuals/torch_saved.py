@@ -69,12 +69,12 @@ class Loss(torch.nn.Module):
 
 
 def get_placeholders(graph):
-    """The tensors that the arguments of a traced graph stand for."""
+    """Returns the tensors that the arguments of a traced graph stand for."""
     return [node.meta["val"] for node in graph.graph.find_nodes(op="placeholder")]
 
 
 def count_saved(forward, num_results):
-    """The bytes that `forward`, a forward graph, returns after its results."""
+    """Returns the bytes that `forward`, a forward graph, returns after its results."""
     arguments = get_placeholders(forward)
     modes = [value.fake_mode for value in arguments if hasattr(value, "fake_mode")]
     with modes[0], torch.no_grad():
@@ -131,8 +131,8 @@ def measure_partitions(network, table, partitions):
 
 
 def measure_eager(network, is_activation):
-    """The bytes that eager autograd keeps: all, and what activations, which
-    `is_activation` tells among modules, are the first to keep."""
+    """Returns the bytes that eager autograd keeps: all, and what activations, which `is_activation`
+    tells among modules, are the first to keep."""
     before, own = set(), set()
 
     def enter(module, arguments):
@@ -158,8 +158,8 @@ def measure_eager(network, is_activation):
 
 
 def measure_peak(network):
-    """The most bytes that are alive at once in a step of eager PyTorch, but for
-    parameters, buffers and gradients."""
+    """Returns the most bytes that are alive at once in a step of eager PyTorch, but for parameters,
+    buffers and gradients."""
     tracker = MemTracker()
     tracker.track_external(network.module)
     with tracker:
@@ -170,10 +170,9 @@ def measure_peak(network):
 
 
 def measure(build, batch, is_activation, names=None):
-    """Bytes that PyTorch keeps of the network that `build` makes for a batch: bytes by
-    the name of the method that decides, and those of activations in eager PyTorch; and the
-    bytes that a sample adds to the peak of a step. Of the partitions, those of
-    `names` or else all."""
+    """Returns the bytes that PyTorch keeps of the network that `build` makes for a batch: bytes by
+    the name of the method that decides, and those of activations in eager PyTorch; and the bytes
+    that a sample adds to the peak of a step. Of the partitions, those of `names` or else all."""
     kept, times = {}, {}
     with FakeTensorMode(allow_non_fake_inputs=True):
         network = build(batch)

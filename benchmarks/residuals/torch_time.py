@@ -32,7 +32,7 @@ CONSTANTS = {aten.full, aten.scalar_tensor, aten.arange, aten.empty}
 
 
 def get_tensors(value):
-    """The tensors among the values of a node."""
+    """Returns the tensors among the values of a node."""
     values = value if isinstance(value, (list, tuple)) else [value]
     return [each for each in values if isinstance(each, torch.Tensor)]
 
@@ -42,7 +42,7 @@ def is_view(target):
 
 
 def estimate(node):
-    """The time of one node, or None for a contraction."""
+    """Returns the time of one node, or None for a contraction."""
     target = node.target
     if target is operator.getitem or not isinstance(target, torch._ops.OpOverload):
         return 0
@@ -75,8 +75,8 @@ def estimate(node):
 
 
 def estimate_recomputation(backward):
-    """The time of the values that `backward`, a backward graph, computes without cotangents,
-    or None where contractions are among that."""
+    """Returns the time of the values that `backward`, a backward graph, computes without
+    cotangents, or None where contractions are among that."""
     linear, total = set(), 0
     for node in backward.graph.nodes:
         of_cotangent = node.op == "placeholder" and node.name.startswith("tangents")

@@ -32,7 +32,7 @@ def quick_gelu(x):
 
 
 def unnamed(x):
-    """A chain that no library has a name for."""
+    """Returns a chain that no library has a name for."""
     return x * torch.tanh(torch.exp(torch.sigmoid(x)) - 1.0) + 0.1 * torch.sin(x)
 
 
@@ -65,7 +65,7 @@ class FeedForward(torch.nn.Module):
 
 
 def export(activation, width, inner):
-    """The text of the block with `activation`: width -> inner -> width."""
+    """Returns the text of the block with `activation`: width -> inner -> width."""
     arguments = (
         torch.randn(8, width),
         torch.randn(inner, width),

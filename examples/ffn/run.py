@@ -63,7 +63,7 @@ def make_arguments(path, rows, width, inner, seed):
 
 
 def read_sizes(file):
-    """The sizes of the block in `file`: width and inner."""
+    """Returns the sizes of the block in `file`: width and inner."""
     match = re.search(r"%arg1: tensor<(\d+)x(\d+)x", file.read_text())
     if not match:
         raise Failure(f"{file}: no weight matrix in argument 1")
@@ -71,7 +71,7 @@ def read_sizes(file):
 
 
 def saved_bytes(tools, file, rows):
-    """Bytes that each policy keeps between forward and backward."""
+    """Returns the bytes that each policy keeps between forward and backward."""
     report = tools.run("fad-memory-report", file, f"--size={rows}", "--format=json")
     policies = json.loads(report)["policies"]
     return {policy: policies[policy]["total_bytes"] for policy in POLICIES}
@@ -107,8 +107,8 @@ class Run:
 
 
 def largest_difference(one, other):
-    """The largest difference between gradients of two runs, each relative to the
-    largest element of its gradient."""
+    """Returns the largest difference between gradients of two runs, each relative to the largest
+    element of its gradient."""
     return max(
         numpy.abs(a - b).max() / numpy.abs(a).max() for a, b in zip(one.gradients, other.gradients)
     )
@@ -199,7 +199,7 @@ kernels      GPU kernels in {options.out}/NAME/NAME.ptx ({options.chip})"""
 
 
 def whole_number(least):
-    """The type of an option that takes an integer from `least` on."""
+    """Returns the type of an option that takes an integer from `least` on."""
 
     def parse(text):
         if not text.isdecimal() or int(text) < least:

@@ -9,7 +9,8 @@ import sys
 
 
 def stack(block, count):
-    """The module with `count` calls of the function @ffn of `block`, a file of this folder."""
+    """Returns the module with `count` calls of the function @ffn of `block`, a file of this
+    folder."""
     arguments, result = re.search(r"func\.func @ffn\((.*)\) -> (\S+) \{", block).groups()
     types = re.findall(r"%\w+: ([^,]+)", arguments)
     signature = f"({', '.join(types)}) -> {result}"

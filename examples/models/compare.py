@@ -48,9 +48,8 @@ def dropout_as(function):
 
 
 def draw_factors(module, inputs):
-    """The factors that the exported program multiplies by in the dropouts of its first call:
-    its own generator and its own seed, which PyTorch's masks have nothing to do
-    with."""
+    """Returns the factors that the exported program multiplies by in the dropouts of its first
+    call: its own generator and its own seed, which PyTorch's masks have nothing to do with."""
     calls = []
     with dropout_as(lambda x, p: calls.append((torch.ones_like(x), p)) or x):
         call(module, inputs)
@@ -73,8 +72,8 @@ def as_type(inputs, kind):
 
 
 def run_torch(module, inputs, factors, kind):
-    """The loss and the gradient of every parameter, by name, of PyTorch in floats
-    of the type `kind`."""
+    """Returns the loss and the gradient of every parameter, by name, of PyTorch in floats of the
+    type `kind`."""
     module = copy.deepcopy(module).to(kind)
     remaining = iter(factors)
     with dropout_as(lambda x, p: x * next(remaining).to(kind)):
@@ -90,7 +89,7 @@ def run_torch(module, inputs, factors, kind):
 
 
 def run_fad(exported, values, policy):
-    """The same of the exported program, differentiated with `policy`."""
+    """Returns the same of the exported program, differentiated with `policy`."""
     nested = fad.nest(
         exported.module,
         wrt=exported.wrt,
@@ -112,8 +111,8 @@ def norm(value):
 
 
 def worst_error(gradients, reference):
-    """The greatest error and the parameter that has it. Raises ValueError where
-    one lacks a gradient, or has one that is not finite."""
+    """Returns the greatest error and the parameter that has it. Raises ValueError where one lacks a
+    gradient, or has one that is not finite."""
     for name in reference.keys() - gradients.keys():
         if reference[name].any():
             raise ValueError(f"{name} has no gradient")
@@ -131,8 +130,8 @@ def worst_error(gradients, reference):
 
 
 def compare(module, inputs, policies=POLICIES):
-    """The greatest error of the loss and of any parameter's gradient, and whose it
-    is, for PyTorch in f32 under the name "torch" and for each policy."""
+    """Returns the greatest error of the loss and of any parameter's gradient, and whose it is, for
+    PyTorch in f32 under the name "torch" and for each policy."""
     exported = fad.torch.export(module, inputs)
     state = {**dict(module.named_parameters()), **dict(module.named_buffers())}
     given = iter(inputs.values() if isinstance(inputs, Mapping) else inputs)

@@ -165,8 +165,8 @@ SMALL = {
 
 
 def build(name, activation, *, training, batch):
-    """The network called `name` with the activation called so. Raises ValueError
-    where it does not have the official number of parameters."""
+    """Returns the network called `name` with the activation called so. Raises ValueError where it
+    does not have the official number of parameters."""
     network = {**FULL, **TWO_LAYERS, **SMALL}[name](ACTIVATIONS[activation], batch)
     if network.official not in (None, network.parameters):
         raise ValueError(

@@ -7,14 +7,14 @@ import torch
 
 
 def call(module, inputs):
-    """The loss that `module` returns for `inputs`, by name or in order."""
+    """Returns the loss that `module` returns for `inputs`, by name or in order."""
     by_name = isinstance(inputs, Mapping)
     output = module(**inputs) if by_name else module(*inputs)
     return getattr(output, "loss", output)
 
 
 def storage(tensor):
-    """A key that is the same for all views of one piece of memory, also where there is
+    """Returns a key that is the same for all views of one piece of memory, also where there is
     none, as under FakeTensorMode."""
     return tensor.untyped_storage()._cdata
 
@@ -40,7 +40,7 @@ def count_saved(module, inputs):
 
 
 def eager_bytes(module, inputs):
-    """Bytes that autograd saves in a call of `module` on `inputs`."""
+    """Returns the bytes that autograd saves in a call of `module` on `inputs`."""
     with count_saved(module, inputs) as sizes:
         call(module, inputs)
     return sum(sizes.values())

@@ -20,7 +20,7 @@ def llama3_compiled():
 
 
 def llama3_policy(budget="20GB"):
-    """The step is one graph, for which fad chooses the operations that backward repeats."""
+    """Returns the step is one graph, for which fad chooses the operations that backward repeats."""
     register_memory_policy("fad", budget)
     config = graph_trainer_llama3_debugmodel()
     config.compile.memory_policy = "fad"

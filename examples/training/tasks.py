@@ -18,7 +18,7 @@ class Task:
 
 
 def make_bert(options):
-    """A BERT of two small layers that guesses masked letters."""
+    """Returns a BERT of two small layers that guesses masked letters."""
     from transformers import BertConfig, BertForMaskedLM
 
     data = MaskedText(options.batch, length=32, seed=options.seed)
@@ -38,7 +38,7 @@ def make_bert(options):
 
 
 def make_resnet(options):
-    """A ResNet of two small stages that reads digits."""
+    """Returns a ResNet of two small stages that reads digits."""
     from transformers import ResNetConfig, ResNetForImageClassification
 
     data = Precision(options.batch, seed=options.seed)
@@ -58,6 +58,6 @@ TASKS = {"bert": make_bert, "resnet": make_resnet}
 
 
 def make_task(name, options):
-    """The same task, with the same first parameters, for the same options."""
+    """Returns the same task, with the same first parameters, for the same options."""
     torch.manual_seed(options.seed)
     return TASKS[name](options)

@@ -33,7 +33,7 @@ NESTED = "nest"
 
 
 def list_runs(options):
-    """The options of the backend "fad", by the names of the runs that have it."""
+    """Returns the options of the backend "fad", by the names of the runs that have it."""
     runs = {policy: {"fad.policy": policy} for policy in options.policies}
     for bits in options.derivative_bits:
         rounding = f"{bits} bit{'s' if bits > 1 else ''}" if bits else "exact"
@@ -47,8 +47,8 @@ def list_runs(options):
 
 
 def prepare(model, run, compiled, options):
-    """The model as the run calls it: compiled where `compiled` has options of the
-    backend, nested, or as it is."""
+    """Returns the model as the run calls it: compiled where `compiled` has options of the backend,
+    nested, or as it is."""
     if run == NESTED:
         return fad.torch.nest(model)
     if compiled is None:
@@ -85,8 +85,7 @@ def train(name, run, compiled, options):
 
 
 def largest_difference(losses, reference):
-    """The largest difference of two lists of losses, relative to the first
-    loss."""
+    """Returns the largest difference of two lists of losses, relative to the first loss."""
     return max(abs(a - b) for a, b in zip(losses, reference)) / abs(reference[0])
 
 
@@ -110,7 +109,7 @@ def summarize(name, runs):
 
 
 def choose_colors(results):
-    """A color for each run, which it has in all plots."""
+    """Returns a color for each run, which it has in all plots."""
     from matplotlib import colormaps
 
     names = list(dict.fromkeys(run for runs in results.values() for run in runs))

@@ -25,7 +25,7 @@ def _resolve_dtype(name: str) -> DType:
 
 
 def _get_limits(dtype: DType) -> tuple[int, int]:
-    """The least and the greatest value of a type of booleans or integers."""
+    """Returns the least and the greatest value of a type of booleans or integers."""
     if dtype.kind == "b":
         return 0, 1
     information = np.iinfo(dtype)
@@ -79,7 +79,7 @@ _HOST = 1
 
 
 def _import_array(value: Any) -> Array:
-    """An array on the memory of `value`, which has `__dlpack__`."""
+    """Returns an array on the memory of `value`, which has `__dlpack__`."""
     try:
         capsule = value.__dlpack__(max_version=(1, 0))
     except TypeError:
@@ -176,7 +176,7 @@ def check_result(type_: ValueType, place: str) -> None:
 
 
 def to_result(array: Array, type_: ValueType) -> Array:
-    """The result of type `type_` that comes from C++ as `array`."""
+    """Returns the result of type `type_` that comes from C++ as `array`."""
     if type_.dtype == "bfloat16":
         return array.view(_resolve_dtype(type_.dtype))
     return array

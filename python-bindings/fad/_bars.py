@@ -19,12 +19,13 @@ def make_axes(rows: int | None = None) -> Any:
 
 
 def shorten(name: str) -> str:
-    """The end of a long `name`."""
+    """Returns the end of a long `name`."""
     return name if len(name) <= _NAME else "..." + name[3 - _NAME :]
 
 
 def list_bars(sums: Mapping[str, Mapping[str, int]]) -> list[tuple[str, list[int]]]:
-    """Rows of bars: a name, and the bytes of each column, of which `sums` has those by module.
+    """Returns the rows of bars: a name, and the bytes of each column, of which `sums` has those by
+    module.
 
     Equal layers are one row. Where that leaves too many rows, so are all layers whose names
     differ in numbers alone, and then the smallest rows."""

@@ -17,7 +17,7 @@ Optimizer = Literal["none", "sgd", "momentum", "adam"]
 
 
 def suggest(name: object, names: Iterable[str]) -> str:
-    """The end of the error for a `name` that is none of `names`: the one of them that is
+    """Returns the end of the error for a `name` that is none of `names`: the one of them that is
     spelled nearly as `name` is, where there is one."""
     spelled = {each.lower(): each for each in names}
     nearest = get_close_matches(str(name).lower(), spelled, n=1, cutoff=0.7)
@@ -27,8 +27,8 @@ def suggest(name: object, names: Iterable[str]) -> str:
 def unknown_attribute(
     owner: object, name: str, functions: Iterable[str], call: str
 ) -> AttributeError:
-    """The error for an attribute `name` that `owner`, a program, does not have. `call` calls
-    one of its `functions`, whose name it has in the place of {}."""
+    """Returns the error for an attribute `name` that `owner`, a program, does not have. `call`
+    calls one of its `functions`, whose name it has in the place of {}."""
     kind = type(owner)
     if name in functions:
         hint = f"; write: {call.format(name)}"

@@ -97,7 +97,7 @@ def _make_diagnostic(
 
 
 def make_error(diagnostics: list[tuple[Any, ...]]) -> Error:
-    """The exception for diagnostics that come from C++."""
+    """Returns the exception for diagnostics that come from C++."""
     return Error(tuple(_make_diagnostic(*each) for each in diagnostics))
 
 

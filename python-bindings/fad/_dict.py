@@ -29,12 +29,12 @@ class AsJson:
     """A report with `to_dict` and `to_json`."""
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it as a dictionary of JSON's types: numbers, text, None, lists and
+        """Returns all of it as a dictionary of JSON's types: numbers, text, None, lists and
         dictionaries."""
         raise NotImplementedError
 
     def to_json(self) -> str:
-        """The result of `to_dict`, as JSON."""
+        """Returns the result of `to_dict`, as JSON."""
         return json.dumps(self.to_dict(), indent=2)
 
 
@@ -45,6 +45,6 @@ class AsDict(AsJson):
     _left_out: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """The attributes as a dictionary of JSON's types: numbers, text, None, lists and
+        """Returns the attributes as a dictionary of JSON's types: numbers, text, None, lists and
         dictionaries. Types are as MLIR writes them."""
         return _convert(self)

@@ -78,7 +78,7 @@ def _check_python() -> Iterator[Check]:
 
 
 def _is_missing(error: ImportError, name: str) -> bool:
-    """Whether it is the module `name` that was not found, and no other that it imports."""
+    """Tells whether it is the module `name` that was not found, and no other that it imports."""
     return isinstance(error, ModuleNotFoundError) and f"{name}.".startswith(f"{error.name}.")
 
 
@@ -258,7 +258,7 @@ _CHECKS: dict[str, Callable[[], Iterator[Check]]] = {
 
 
 def examine() -> list[Check]:
-    """All checks. One that fails itself is broken, and the others go on."""
+    """Returns all checks. One that fails itself is broken, and the others go on."""
     checks: list[Check] = []
     for name, check in _CHECKS.items():
         try:
@@ -271,7 +271,7 @@ def examine() -> list[Check]:
 
 
 def format_table(checks: list[Check]) -> str:
-    """The checks as text, one a line, with advice below."""
+    """Returns the checks as text, one a line, with advice below."""
     width = max(len(check.name) for check in checks)
     lines = []
     for check in checks:

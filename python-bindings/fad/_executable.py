@@ -43,7 +43,7 @@ class Executable:
         return tuple(self._signatures)
 
     def call(self, function: str, *arguments: object) -> tuple[Array, ...]:
-        """The results of `function` for `arguments`.
+        """Returns the results of `function` for `arguments`.
 
         An argument is a numpy array, or what numpy makes one of without being
         told a type, such as a PyTorch tensor; or a Python number, for an
@@ -70,7 +70,7 @@ class Executable:
 
 
 def get_compiled(module: Module) -> Executable:
-    """The compiled module of the last call, or else `module` compiled."""
+    """Returns the compiled module of the last call, or else `module` compiled."""
     get_handle(module)
     with module._lock:
         if module._compiled is None:

@@ -22,7 +22,7 @@ class Unit(NamedTuple):
 
 
 def choose_unit(sizes: Iterable[int | None]) -> Unit:
-    """The unit in which the largest of `sizes`, in bytes, is a number of 1 or more."""
+    """Returns the unit in which the largest of `sizes`, in bytes, is a number of 1 or more."""
     largest = max((size for size in sizes if size), default=0)
     for power, name in ((30, "GiB"), (20, "MiB"), (10, "KiB")):
         if largest >= 2**power:
@@ -42,8 +42,8 @@ def show_bytes(count: int) -> str:
 
 
 def show_change(one: float, other: float | None) -> str:
-    """The difference of `one` from `other` in percent of `other`, as in " (-46%)"; empty where
-    there is none."""
+    """Returns the difference of `one` from `other` in percent of `other`, as in " (-46%)"; empty
+    where there is none."""
     if not other:
         return ""
     percent = round(100 * (one - other) / other)
@@ -51,8 +51,9 @@ def show_change(one: float, other: float | None) -> str:
 
 
 def compare(verb: str, counts: Mapping[str, int | None]) -> str:
-    """A sentence with the bytes of each column, as in "fad keeps 28.4 MiB, torch.compile 52.3
-    (-46%), eager 87.5 (-68%)": what the first of them has less than the others is in percent."""
+    """Returns a sentence with the bytes of each column, as in "fad keeps 28.4 MiB, torch.compile
+    52.3 (-46%), eager 87.5 (-68%)": what the first of them has less than the others is in
+    percent."""
     (name, first), *others = counts.items()
     unit = choose_unit(counts.values())
     parts = [f"{name} {verb} {unit.show(first)} {unit.name}"]

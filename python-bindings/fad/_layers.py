@@ -44,14 +44,14 @@ def _split(
 
 
 def label(names: Sequence[str]) -> str:
-    """The names of a group's rows as one, as in "h.0-23.mlp (x 24)"; the model itself has the
-    empty name."""
+    """Returns the names of a group's rows as one, as in "h.0-23.mlp (x 24)"; the model itself has
+    the empty name."""
     joined = ".".join(_join(parts) for parts in zip(*(name.split(".") for name in names)))
     return (joined or "(model)") + (f" (x {len(names)})" if len(names) > 1 else "")
 
 
 def _join(parts: Sequence[str]) -> str:
-    """Numbers of layers, as in "0-23" or "0,2,..,46"; a part of all names is itself."""
+    """Returns the numbers of layers, as in "0-23" or "0,2,..,46"; a part of all names is itself."""
     different = set(parts)
     if len(different) == 1:
         return parts[0]

@@ -98,7 +98,7 @@ class Footprint(AsDict):
     total: int
 
     def share(self, part: str) -> float:
-        """The share that a part such as "activations" has in the total. Raises ValueError
+        """Returns the share that a part such as "activations" has in the total. Raises ValueError
         for a part that there is not."""
         check_choice("there is no part", part, (each.name for each in fields(self)))
         return getattr(self, part) / self.total if self.total else 0.0
@@ -165,7 +165,7 @@ class MemoryReport(AsDict):
         return iter(self.policies)
 
     def table(self) -> str:
-        """All of it as text."""
+        """Returns all of it as text."""
         return self._table
 
     def __str__(self) -> str:
@@ -255,8 +255,8 @@ def _make_policy(
 
 
 def make_report(text: str, table: str, types: Sequence[Sequence[tuple[Any, ...]]]) -> MemoryReport:
-    """The report that is written in JSON as `text`; `types` describes the types
-    of kept values, policy by policy."""
+    """Returns the report that is written in JSON as `text`; `types` describes the types of kept
+    values, policy by policy."""
     report = json.loads(text)
     policies = {
         name: _make_policy(name, policy, of_policy)

@@ -47,7 +47,7 @@ class Module:
             raise unknown_attribute(self, name, functions, "fad.run(module, {!r}, ...)")
 
     def text(self, *, max_elements: int | None = None, locations: bool = False) -> str:
-        """The text of the module.
+        """Returns the text of the module.
 
         Constants of more than `max_elements` elements are left out, and the
         text is then for people only. `locations` adds where each operation
@@ -67,8 +67,8 @@ class Module:
         return tuple(self._handle.functions())
 
     def signature(self, function: str) -> Signature:
-        """The types that `function` takes and returns. Raises fad.Error where
-        the module has no such function."""
+        """Returns the types that `function` takes and returns. Raises fad.Error where the module
+        has no such function."""
         arguments, results = self._handle.signature(function)
         return Signature(tuple(map(make_type, arguments)), tuple(map(make_type, results)))
 
@@ -96,12 +96,12 @@ class Module:
                 self._compiled = None
 
     def clone(self) -> "Module":
-        """A copy of the module."""
+        """Returns a copy of the module."""
         return Module(self._handle.clone())
 
 
 def get_handle(module: Module) -> _fad.Module:
-    """The C++ object for `module`."""
+    """Returns the C++ object for `module`."""
     if not isinstance(module, Module):
         hint = "; fad.parse makes one of text" if isinstance(module, str) else ""
         raise TypeError(f"a fad.Module is expected, not a {type(module).__name__}{hint}")
@@ -117,7 +117,7 @@ def _encode(path: str | os.PathLike[str]) -> bytes:
 
 
 def parse(text: str | bytes, filename: str = "<string>") -> Module:
-    """The module that `text` spells, or that bytecode holds.
+    """Returns the module that `text` spells, or that bytecode holds.
 
     Diagnostics and locations name `filename`. Raises fad.Error where that is
     not a valid module."""
@@ -127,7 +127,7 @@ def parse(text: str | bytes, filename: str = "<string>") -> Module:
 
 
 def parse_file(path: str | os.PathLike[str]) -> Module:
-    """The module in the file at `path`, which holds text or bytecode.
+    """Returns the module in the file at `path`, which holds text or bytecode.
 
     Raises fad.Error where that is not a valid module, and OSError where the
     file cannot be read."""

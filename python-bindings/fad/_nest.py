@@ -78,7 +78,7 @@ class Nested:
     gradients: tuple[Gradient, ...]
 
     def __call__(self, *arguments: object) -> tuple[Array | tuple[Array, ...], "Pullback"]:
-        """The value of the function for `arguments`, and its pullback, which computes
+        """Returns the value of the function for `arguments`, and its pullback, which computes
         gradients.
 
         The value is an array where the function has one result, else a tuple of arrays.
@@ -99,7 +99,7 @@ class Pullback:
     residuals: tuple[Array, ...]
 
     def __call__(self, *cotangents: object) -> tuple[Array, ...]:
-        """The gradients, in the order of `nested.gradients`, for a cotangent of each
+        """Returns the gradients, in the order of `nested.gradients`, for a cotangent of each
         differentiated result. Without any, the cotangent of results of shape () is 1.
 
         Raises TypeError for a wrong number or type of cotangents, and ValueError for a
@@ -126,7 +126,7 @@ def _make(kind: Callable[..., _Made], descriptions: Iterable[Any]) -> tuple[_Mad
 
 
 def check_entry(entry: str | None) -> str:
-    """The name of a function for C++, where the empty one means the default."""
+    """Returns the name of a function for C++, where the empty one means the default."""
     if entry == "":
         raise ValueError("entry is empty; name a function, or None for the only one")
     if not isinstance(entry, str | None):
@@ -135,7 +135,7 @@ def check_entry(entry: str | None) -> str:
 
 
 def check_numbers(numbers: Iterable[int] | None, name: str) -> list[int]:
-    """Numbers for C++, where none mean the default."""
+    """Returns the numbers for C++, where none mean the default."""
     if numbers is None:
         return []
     try:

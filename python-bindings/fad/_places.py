@@ -6,7 +6,7 @@ import shutil
 
 
 def cache_folder() -> pathlib.Path:
-    """Where what is built at its first use is kept: the folder FAD_CACHE_DIR, or `fad` in
+    """Returns where what is built at its first use is kept: the folder FAD_CACHE_DIR, or `fad` in
     the user's cache."""
     if folder := os.environ.get("FAD_CACHE_DIR"):
         return pathlib.Path(folder)
@@ -15,11 +15,11 @@ def cache_folder() -> pathlib.Path:
 
 
 def name_compilers() -> list[str]:
-    """The C++ compilers that are tried: that of the environment variable CXX, or else
-    the usual names."""
+    """Returns the C++ compilers that are tried: that of the environment variable CXX, or else the
+    usual names."""
     return [os.environ["CXX"]] if os.environ.get("CXX") else ["c++", "g++", "clang++"]
 
 
 def find_compiler() -> str | None:
-    """The path of a C++ compiler."""
+    """Returns the path of a C++ compiler."""
     return next(filter(None, map(shutil.which, name_compilers())), None)

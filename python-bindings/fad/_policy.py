@@ -64,7 +64,7 @@ def check_derivative_bits(bits: int | None) -> int | None:
 
 
 def check_budget(name: str, budget: int | str | None) -> int | None:
-    """The bytes of `budget`, a number or text such as "2GB"; `name` is what errors call
+    """Returns the bytes of `budget`, a number or text such as "2GB"; `name` is what errors call
     it."""
     if budget is None:
         return None
@@ -102,8 +102,8 @@ def check_options(
     peak_budget: int | str | None = None,
     target: str | None = None,
 ) -> dict[str, Any]:
-    """The options of a selection for C++, by name, without those that have their
-    default; an option of the policy "auto" without that policy is an error."""
+    """Returns the options of a selection for C++, by name, without those that have their default;
+    an option of the policy "auto" without that policy is an error."""
     check_automatic(
         policies,
         recompute=recompute,

@@ -82,7 +82,7 @@ def memory_report(
     batch: int = 1,
     target: Target | None = None,
 ) -> MemoryReport:
-    """The values that cross from forward to backward of a function, for each policy.
+    """Returns the values that cross from forward to backward of a function, for each policy.
 
     `entry`, `wrt` and `results` are as for `fad.nest`. `sizes` stands in for
     the dynamic dimensions of arguments: a number for all of them, or numbers
@@ -150,8 +150,7 @@ def draw_residuals(
     target: Target | None = None,
     group: bool | None = None,
 ) -> str:
-    """A picture of a function with the residuals of a policy, in the language of
-    Graphviz.
+    """Returns a picture of a function with the residuals of a policy, in the language of Graphviz.
 
     Forward is on one side and backward on the other, and between them is what is
     kept; elementwise regions and what is computed again have colors of their own.
@@ -191,8 +190,8 @@ def time_memory_curve(
     derivative_from_output: bool = False,
     target: Target | None = None,
 ) -> TimeMemoryCurve:
-    """The values that the policy "auto" keeps of a function for every budget, and how long it
-    takes; `residual_budget` of `fad.nest` chooses from this curve.
+    """Returns the values that the policy "auto" keeps of a function for every budget, and how long
+    it takes; `residual_budget` of `fad.nest` chooses from this curve.
 
     `assumed_size` stands in for all dynamic dimensions; the other arguments are
     as for `fad.nest`."""

@@ -29,7 +29,7 @@ def compile(
 
 
 def run(module: Module | Nested, function: str, *arguments: object) -> tuple[Array, ...]:
-    """The results of `function` of a module for `arguments`, numpy arrays.
+    """Returns the results of `function` of a module for `arguments`, numpy arrays.
 
     See `Executable.call`. The module is compiled at the first call, and again
     when it has changed; what the program keeps from call to call then starts

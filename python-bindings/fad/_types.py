@@ -37,13 +37,13 @@ class Signature:
 
 
 def make_type(description: tuple[Any, ...]) -> ValueType:
-    """The type for a description that comes from C++."""
+    """Returns the type for a description that comes from C++."""
     text, shape, dtype, is_scalar = description
     return ValueType(text, shape, dtype or None, is_scalar)
 
 
 def find_signature(signatures: Mapping[str, Signature], function: str, count: int) -> Signature:
-    """The signature of `function`, which is called with `count` arguments."""
+    """Returns the signature of `function`, which is called with `count` arguments."""
     known = ", ".join(signatures) or "none"
     if not isinstance(function, str):
         raise TypeError(

@@ -20,7 +20,7 @@ class _SavedMemory(Protocol):
 
 
 def bytes_by_layer(report: MemoryReport) -> Mapping[str, list[int]]:
-    """The bytes that each policy keeps of each layer.
+    """Returns the bytes that each policy keeps of each layer.
 
     A layer begins with a contraction, such as a matmul or a convolution, and
     goes up to the next one; layer 0 is what comes before the first. Raises

@@ -93,9 +93,9 @@ def draw_picture(match, build, folder):
 
 
 def convert_page(path, folder, build):
-    """A page as MkDocs takes it: tables of figures are whole, pictures are drawn, only the
-    language stays behind the fence of a block, and a link to a folder becomes its name. Copies
-    to `folder` the other files it links to."""
+    """Returns a page as MkDocs takes it: tables of figures are whole, pictures are drawn, only the
+    language stays behind the fence of a block, and a link to a folder becomes its name. Copies to
+    `folder` the other files it links to."""
     beside = folder / path.parent.relative_to(ROOT)
     text = TABLE.sub(lambda match: fill_table(match, build), path.read_text())
     text = PICTURE.sub(lambda match: draw_picture(match, build, beside), text)
@@ -118,7 +118,8 @@ def convert_page(path, folder, build):
 
 
 def find_pages():
-    """The pages of the checkout, as paths relative to it. Texts for other projects are none."""
+    """Yields the pages of the checkout, as paths relative to it. Texts for other projects are
+    none."""
     for name in PAGES:
         path = ROOT / name
         pages = sorted(path.rglob("*.md")) if path.is_dir() else [path]
@@ -137,7 +138,7 @@ def gather(folder, build):
 
 
 def list_options(build, program):
-    """The page on the options of a program, as it prints them."""
+    """Returns the page on the options of a program, as it prints them."""
     run = subprocess.run(
         [build / "bin" / program, PROGRAMS[program]], capture_output=True, text=True, check=True
     )

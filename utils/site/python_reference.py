@@ -28,7 +28,7 @@ class MissingName(Exception):
 
 
 def find_source(package, module):
-    """The file of `module`, such as "fad.torch", in the folder `package` of fad."""
+    """Returns the file of `module`, such as "fad.torch", in the folder `package` of fad."""
     path = package.joinpath(*module.split(".")[1:])
     return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
 
@@ -42,7 +42,7 @@ def walk_statements(tree):
 
 
 def read_exports(tree):
-    """The names of `__all__`, or the public definitions of a module without."""
+    """Returns the names of `__all__`, or the public definitions of a module without."""
     for statement in tree.body:
         if isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]) == "__all__":
             # Names that the module computes have no source; its docstring describes them.
@@ -52,8 +52,8 @@ def read_exports(tree):
 
 
 def find_definition(path, name):
-    """The definition of `name` in the file `path`, or where that imports it from;
-    None for a module."""
+    """Returns the definition of `name` in the file `path`, or where that imports it from; None for
+    a module."""
     for statement in walk_statements(ast.parse(path.read_text())):
         if isinstance(statement, DEFINITIONS) and statement.name == name:
             return statement
@@ -73,7 +73,7 @@ def find_definition(path, name):
 
 
 def format_signature(name, node, is_method):
-    """The signature of a function, a line for each argument where it is long."""
+    """Returns the signature of a function, a line for each argument where it is long."""
     arguments = node.args
     if is_method and arguments.args:
         arguments = ast.parse(f"def f({ast.unparse(arguments)}): pass").body[0].args
@@ -96,7 +96,7 @@ def format_signature(name, node, is_method):
 
 
 def format_docstring(node):
-    """A docstring as Markdown: examples in `>>>` become blocks of code."""
+    """Returns a docstring as Markdown: examples in `>>>` become blocks of code."""
     text = ast.get_docstring(node) or ""
     paragraphs = []
     for paragraph in re.split(r"\n\s*\n", text):
@@ -120,7 +120,7 @@ def format_function(name, node, is_method=False):
 
 
 def format_class(name, node):
-    """A class: its docstring, its fields, and its public methods that have one."""
+    """Returns a class: its docstring, its fields, and its public methods that have one."""
     parts = [f"```python\nclass {name}\n```\n", format_docstring(node)]
     fields = [each for each in node.body if isinstance(each, ast.AnnAssign)]
     public = [each for each in fields if not each.target.id.startswith("_")]
@@ -139,7 +139,7 @@ def format_class(name, node):
 
 
 def format_module(package, module):
-    """The page of `module`."""
+    """Returns the page of `module`."""
     path = find_source(package, module)
     tree = ast.parse(path.read_text())
     sections = [f"# {module}\n", format_docstring(tree) + "\n"]

@@ -32,8 +32,8 @@ class Buffers:
         self.shift, self.outer = shift, []
 
     def allocate(self, size):
-        """A tensor full of a value that no kernel writes. Its address is that of a vector, or
-        `shift` elements behind it."""
+        """Returns a tensor full of a value that no kernel writes. Its address is that of a vector,
+        or `shift` elements behind it."""
         whole = size + 2 * MARGIN + self.shift
         outer = self.torch.empty(whole, dtype=self.dtype, device=self.device)
         outer.view(self.torch.uint8).fill_(FILLING)
@@ -55,7 +55,7 @@ class Buffers:
 
 
 def list_extremes(torch, dtype):
-    """Numbers unlike others: zeros, infinities, NaN, those below the normal ones, the
+    """Returns the numbers unlike others: zeros, infinities, NaN, those below the normal ones, the
     largest, and arguments where activations pass to their limits."""
     numbers = torch.finfo(dtype)
     least = numbers.smallest_normal * numbers.eps
@@ -138,7 +138,7 @@ def launch(torch, device, kind, kernel, variant, pair, sources):
 
 
 def check_forward(torch, device, kernel, size, generator):
-    """All cases of a size. Returns, by role, x and what the first computes of it."""
+    """Returns all cases of a size. Returns, by role, x and what the first computes of it."""
     entry = kernel.entry
     kind = entry["type"]
     x = make_numbers(torch, device.name, kind, size, generator)
@@ -197,7 +197,7 @@ def check_results(torch, what, activation, tensors):
 
 
 def check_stream(torch, device, kernel, generator):
-    """Every output of a stream is the exclusive or of its inputs."""
+    """Checks that every output of a stream is the exclusive or of its inputs."""
     entry = kernel.entry
     for vectors in 1, entry["tile_size"], 3 * entry["tile_size"] + 5:
         size = 4 * vectors

@@ -22,13 +22,13 @@ MIXES = {
 
 
 def count_moved(stream, direction):
-    """Tensors that a pass reads and writes."""
+    """Returns the tensors that a pass reads and writes."""
     mixes = MIXES[stream]
     return sum(sum(mixes[each]) for each in mixes if direction in (each, "both"))
 
 
 def find_stream(pair):
-    """The stream that reads and writes as much as a pair of kernels."""
+    """Returns the stream that reads and writes as much as a pair of kernels."""
     mixes = {each: (k.entry["reads"], k.entry["writes"]) for each, k in pair.items()}
     return next((stream for stream in MIXES if MIXES[stream] == mixes), None)
 
@@ -61,7 +61,7 @@ class Comparison:
         return kernel.prepare({role: tensors[place] for role, place in places.items()})
 
     def choose_stream(self, mix, tensors):
-        """The best configuration for tensors of such a size."""
+        """Returns the best configuration for tensors of such a size."""
         kernels = self.kit.load("streams")
         moved = sum(mix) * tensors["x"].nbytes
         key = (mix, tensors["x"].nbytes)
@@ -80,7 +80,7 @@ class Comparison:
         return run_both({each: self.choose_stream(mixes[each], tensors) for each in mixes})
 
     def make_copy(self, tensors):
-        """A copy that moves as much as a pass of the stream."""
+        """Returns a copy that moves as much as a pass of the stream."""
         size = MOVED["forward"] * tensors["x"].nbytes // 2
         make = lambda: self.torch.ones(size, dtype=self.torch.uint8, device=self.device.name)
         source, target = make(), make()
@@ -145,7 +145,7 @@ class Comparison:
         self.skip(row, who, error)
 
     def make_contestants(self, row, makers):
-        """The comparisons that can be made."""
+        """Returns the comparisons that can be made."""
         contestants = {}
         for who, make in makers.items():
             try:
@@ -176,7 +176,7 @@ class Comparison:
                 figures[who] = {each: count(taken) for each, taken in passes.items()}
 
     def measure_row(self, activation, kind, size, compiled):
-        """A row, or None for what does not fit. The compiled one alone, if asked for,
+        """Returns a row, or None for what does not fit. The compiled one alone, if asked for,
         because compiling takes longer than all the rest."""
         row = {"activation": activation, "type": kind, "size": size}
         needed = TENSORS * size * BYTES[kind]
@@ -203,7 +203,7 @@ class Comparison:
 
 
 def print_fractions(rows):
-    """How near to a stream of as many reads and writes, and to a copy that moves as
+    """Prints how near to a stream of as many reads and writes, and to a copy that moves as
     much, those come who move tensors of known sizes."""
     streams_of = {who: None for row in rows for who in row["stream_of"] if who in row["seconds"]}
     print(f"\n{'':34}" + "".join(f"{who:>30}" for who in streams_of))

@@ -53,7 +53,7 @@ class Runtime:
         return function
 
     def prepare(self, function, grid, block, stream, values):
-        """A call without arguments that launches. `values` are of ctypes."""
+        """Returns a call without arguments that launches. `values` are of ctypes."""
         addresses = (ctypes.c_void_p * len(values))(*(ctypes.addressof(each) for each in values))
         arguments = [function, grid, 1, 1, block, 1, 1, 0, stream, addresses]
 
@@ -76,7 +76,7 @@ class Kernel:
         }
 
     def prepare(self, buffers, variant="aligned"):
-        """A call that launches it. `buffers` has tensors by role, all of one size."""
+        """Returns a call that launches it. `buffers` has tensors by role, all of one size."""
         entry, values = self.entry, []
         for parameter in entry["parameters"]:
             if parameter["role"] != "count":
@@ -132,8 +132,8 @@ class Kit:
         return total
 
     def choose_file(self, module, capability):
-        """The file of `module` for a device: machine code, if there is for it. None
-        if neither that nor its PTX is."""
+        """Returns the file of `module` for a device: machine code, if there is for it. None if
+        neither that nor its PTX is."""
         chip = parse_chip(module["chip"])
         if chip > capability:
             return None
@@ -153,17 +153,17 @@ class Kit:
         return max(modules, key=lambda module: parse_chip(module["chip"]))
 
     def find_tiles(self):
-        """The tiles that kernels were compiled for beside the default one."""
+        """Returns the tiles that kernels were compiled for beside the default one."""
         tiles = [module.get("tile") for module in self.manifest["modules"]]
         return [tile for index, tile in enumerate(tiles) if tile and tile not in tiles[:index]]
 
     def list(self, key):
-        """The available values, in order, of "activation", "type" or "policy"."""
+        """Returns the available values, in order, of "activation", "type" or "policy"."""
         modules = (m for m in self.manifest["modules"] if m["purpose"] == "kernels")
         return list(dict.fromkeys(kernel[key] for m in modules for kernel in m["kernels"]))
 
     def choose(self, key, wanted):
-        """The wanted ones of those, or all; fails where the kit does not have it."""
+        """Returns the wanted ones of those, or all; fails where the kit does not have it."""
         there = self.list(key)
         for each in wanted or []:
             if each not in there:
@@ -192,7 +192,7 @@ class LoadedKit:
         return self.modules[file]
 
     def find_pair(self, activation, kind, policy, tile=None):
-        """The kernels of the two passes."""
+        """Returns the kernels of the two passes."""
         pair = {
             kernel.entry["pass"]: kernel
             for kernel in self.load("kernels", tile).values()
@@ -211,7 +211,7 @@ def parse_chip(chip):
 
 
 def find_kernels(file, content):
-    """Names of the kernels in a file."""
+    """Returns the names of the kernels in a file."""
     if file.endswith(".ptx"):
         return cubin.find_entries(content.decode(errors="replace"))
     try:

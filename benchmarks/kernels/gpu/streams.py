@@ -64,7 +64,7 @@ def write_access(stream, access, guard=""):
 
 
 def write_body(stream):
-    """The instructions: whole tiles take a path without conditions."""
+    """Returns the instructions: whole tiles take a path without conditions."""
     buffers = [f"in{i}" for i in range(stream.reads)] + [f"out{i}" for i in range(stream.writes)]
     lines = [f"ld.param.b64 %{each}, [{stream.name}_{each}];" for each in buffers]
     lines += [f"cvta.to.global.u64 %{each}, %{each};" for each in buffers]

@@ -55,7 +55,7 @@ def list_configurations():
 
 
 def make(name, tensors, configurations):
-    """The passes of an activation, with a configuration for each of the two."""
+    """Returns the passes of an activation, with a configuration for each of the two."""
     x, y, d, g, dx = (tensors[role] for role in ("x", "y", "d", "g", "dx"))
     count = x.numel()
     (block, warps), (block_back, warps_back) = configurations

@@ -41,7 +41,7 @@ class _Emitter:
 
 
 def make_scalar(program: Program, result: Any, count: int, element: str) -> Scalar:
-    """The function of `count` numbers of the type `element`."""
+    """Returns the function of `count` numbers of the type `element`."""
     emitter = _Emitter(program, count, element)
     return emitter.body.finish(emitter.body.convert(emitter.read(result), element))
 
@@ -61,7 +61,7 @@ _TORCH = {
 
 
 def make_torch_source(program: Program, result: Any, count: int) -> str:
-    """The function `f` on tensors of PyTorch, all of one type."""
+    """Returns the function `f` on tensors of PyTorch, all of one type."""
 
     def read(value: Any, is_tensor: bool = False) -> str:
         if isinstance(value, Symbol):

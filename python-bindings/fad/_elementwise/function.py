@@ -38,7 +38,7 @@ class _Kernel:
         return self._value.call("f", *arrays)[0]
 
     def compute_derivatives(self, arrays: list[Array]) -> tuple[Array, ...]:
-        """The value, and the derivative by each argument."""
+        """Returns the value, and the derivative by each argument."""
         with self._lock:
             if self._nested is None:
                 self._nested = nest(self._module, policy="fad")
@@ -65,7 +65,7 @@ def _get_torch_function(source: str, name: str) -> Any:
 
 
 def _is_number(value: Any) -> bool:
-    """Whether `value` is a number of Python, which is a constant of the kernel."""
+    """Tells whether `value` is a number of Python, which is a constant of the kernel."""
     return isinstance(value, (int, float)) and not isinstance(value, np.generic)
 
 
@@ -80,7 +80,7 @@ class _Call:
     keywords: tuple[str, ...]
 
     def run(self, *values: Any) -> Any:
-        """The result for other values of the arguments."""
+        """Returns the result for other values of the arguments."""
         count = len(values) - len(self.keywords)
         return self.function(*values[:count], **dict(zip(self.keywords, values[count:])))
 
@@ -102,7 +102,7 @@ class Elementwise:
         return Elementwise(self._function.__get__(instance, owner))
 
     def __call__(self, *positional: Any, **keywords: Any) -> Any:
-        """The value for `arguments`: arrays of numpy, all of one type, or tensors of
+        """Returns the value for `arguments`: arrays of numpy, all of one type, or tensors of
         PyTorch, all of one type, and numbers. Shapes are broadcast. In another elementwise
         function, the function is a part of that."""
         if any(isinstance(each, Symbol) for each in (*positional, *keywords.values())):
@@ -115,7 +115,7 @@ class Elementwise:
         return kernel.compute(arrays).reshape(shape)
 
     def with_derivatives(self, *positional: Any, **keywords: Any) -> tuple[Array, ...]:
-        """The value, and the derivative by each argument that is an array: `y, d = f(x)`.
+        """Returns the value, and the derivative by each argument that is an array: `y, d = f(x)`.
         All have the shape of the value, and memory of their own."""
         kernel, arrays, shape = self._prepare(self._bind(positional, keywords))
         values = kernel.compute_derivatives(arrays)
@@ -124,7 +124,7 @@ class Elementwise:
         return tuple(each.reshape(shape) for each in values)
 
     def _bind(self, positional: tuple[Any, ...], keywords: dict[str, Any]) -> _Call:
-        """All arguments, in the order of the parameters."""
+        """Returns all arguments, in the order of the parameters."""
         if keywords:
             try:
                 bound = inspect.signature(self._function).bind(*positional, **keywords)
@@ -136,7 +136,8 @@ class Elementwise:
         return _Call(self._function, (*positional, *keywords.values()), labels, tuple(keywords))
 
     def _trace(self, call: _Call) -> Any:
-        """Functions are traced at each call: they may read other numbers than before."""
+        """Returns the functions are traced at each call: they may read other numbers than
+        before."""
         numbers = [each if _is_number(each) else None for each in call.arguments]
         return trace(call.run, self._name, numbers)
 
@@ -177,7 +178,7 @@ class Elementwise:
             )
 
     def _find_type(self, dtypes: list[str], conversion: str) -> str:
-        """The type that all have."""
+        """Returns the type that all have."""
         names = sorted(set(dtypes))
         if len(names) > 1:
             raise TypeError(

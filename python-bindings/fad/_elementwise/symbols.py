@@ -24,7 +24,7 @@ class Program:
         self.steps: list[tuple[str, tuple[Any, ...]]] = []
 
     def apply(self, name: str, *operands: Any) -> Any:
-        """The result of the operation `name`."""
+        """Returns the result of the operation `name`."""
         operation = OPERATIONS[name]
         taken = tuple(self._convert(operand, operation.takes) for operand in operands)
         if operation.takes == "condition":
@@ -49,7 +49,7 @@ class Program:
         return self._add("where", (holds, *values), "number")
 
     def negate(self, condition: Any) -> Any:
-        """Whether a condition does not hold."""
+        """Tells whether a condition does not hold."""
         holds = self._convert(condition, "condition")
         if not isinstance(holds, Symbol):
             return np.bool_(not holds)
@@ -166,7 +166,7 @@ _OF_CONDITIONS = {
 
 
 def _call(symbol: Symbol, name: str, inputs: tuple[Any, ...]) -> Any:
-    """The ufunc `name` of numpy or scipy."""
+    """Returns the ufunc `name` of numpy or scipy."""
     name = ALIASES.get(name, name)
     if all(map(_is_condition, inputs)):
         if name in ("subtract", "negative"):
@@ -230,13 +230,13 @@ _make_operators()
 
 
 def erf(x: Any) -> Any:
-    """The error function, for functions of `fad.elementwise`; numpy has none."""
+    """Returns the error function, for functions of `fad.elementwise`; numpy has none."""
     return _call(x, "erf", (x,)) if isinstance(x, Symbol) else math.erf(x)
 
 
 def trace(function: Callable[..., Any], name: str, arguments: list[Any]) -> tuple[Program, Any]:
-    """The operations of `function`, and its result. An argument None is an element, and
-    the others are numbers."""
+    """Returns the operations of `function`, and its result. An argument None is an element, and the
+    others are numbers."""
     program = Program(name)
     numbers = itertools.count()
     given = [Symbol(program, f"x{next(numbers)}") if each is None else each for each in arguments]

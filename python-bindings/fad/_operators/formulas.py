@@ -43,9 +43,9 @@ def reciprocal(write: Writer, x: Any) -> Value:
 
 
 def _root(write: Writer, x: Any, exponent: float) -> Value:
-    """The power of a half or its inverse, which PyTorch computes as a root, but for
-    `float16`: powers of C are of the size where zeros and infinities are negative. Powers
-    that derivatives have are that size for all types."""
+    """Returns the power of a half or its inverse, which PyTorch computes as a root, but for
+    `float16`: powers of C are of the size where zeros and infinities are negative. Powers that
+    derivatives have are that size for all types."""
     if write.body.is_f16:
         x = write.apply("arith.addf", x, 0)
     if write.body.is_f16 or exponent < 0:
@@ -178,7 +178,7 @@ def hardswish(write: Writer, x: Any) -> Value:
 
 
 def _choose(order: str) -> Formula:
-    """The number that is greater or less; the other one beside NaN."""
+    """Returns the number that is greater or less; the other one beside NaN."""
 
     def formula(write: Writer, x: Any, y: Any) -> Value:
         chosen = write.select(write.compare(order, x, y), x, y)

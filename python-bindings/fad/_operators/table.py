@@ -64,7 +64,7 @@ class Operator(NamedTuple):
 
 
 def _functions(names: str, **columns: str) -> list[Operator]:
-    """Functions of one number that ATen, MLIR and mpmath have by one name."""
+    """Returns the functions of one number that ATen, MLIR and mpmath have by one name."""
     arc = {name: f"arc{name[1:]}" for name in "acos acosh asin asinh atan atanh".split()}
     return [
         Operator(name, "smooth", f"math.{name}", numpy=arc.get(name, name), **columns)

@@ -52,7 +52,7 @@ class Body:
         self.operations: list[Operation] = []
 
     def add_argument(self, type: str) -> Value:
-        """An argument, all of which come before operations."""
+        """Returns an argument, all of which come before operations."""
         self.arguments.append(type)
         return Value(len(self.arguments) - 1, type)
 
@@ -65,8 +65,8 @@ class Body:
         return Scalar((*self.arguments,), (*self.operations,), result)
 
     def constant(self, value: Any, type: str) -> Value:
-        """A number. Of those that have no place in an integer or a type of 16 bits, there are
-        none: PyTorch computes with the number as it is, and rounds the result."""
+        """Returns a number. Of those that have no place in an integer or a type of 16 bits, there
+        are none: PyTorch computes with the number as it is, and rounds the result."""
         if type == "i1":
             return self.add("arith.constant", (), type, value=int(bool(value)))
         width = _WIDTHS[type]
@@ -82,14 +82,14 @@ class Body:
         return self.add("arith.constant", (), type, value=bits)
 
     def apply(self, op: str, *operands: Value, **attributes: Any) -> Value:
-        """The result of `op`, of the type of its last operand."""
+        """Returns the result of `op`, of the type of its last operand."""
         return self.add(op, operands, operands[-1].type, **attributes)
 
     def compare(self, op: str, order: str, a: Value, b: Value) -> Value:
         return self.add(op, (a, b), "i1", predicate=order)
 
     def apply_logic(self, op: str, *conditions: Value) -> Value:
-        """The operation `op` of two conditions, or of one and true."""
+        """Returns the operation `op` of two conditions, or of one and true."""
         if len(conditions) == 1:
             conditions = (*conditions, self.constant(True, "i1"))
         return self.apply(op, *conditions)
@@ -108,8 +108,8 @@ class Body:
 
 
 def find_bits(value: float, type: str) -> tuple[int, bool]:
-    """The bits of `value`, rounded to `type`, as a signed integer, and whether they are `value`. A number that
-    bf16 does not hold has no bits here."""
+    """Returns the bits of `value`, rounded to `type`, as a signed integer, and whether they are
+    `value`. A number that bf16 does not hold has no bits here."""
     number, integer = _FORMATS[type]
     try:
         packed = struct.pack(number, value)
@@ -145,13 +145,13 @@ class Writer:
         return self.apply("arith.select", condition, a, b)
 
     def round(self, operand: Any) -> Any:
-        """A number as PyTorch rounds it before an operation on tensors, if it does. Values
+        """Returns a number as PyTorch rounds it before an operation on tensors, if it does. Values
         of tensors stay as they are."""
         return operand
 
 
 def add_tensor(builder: _fad.Builder, element: str) -> _fad.Value:
-    """An argument that is a tensor of one dimension."""
+    """Returns an argument that is a tensor of one dimension."""
     return builder.argument(((None,), element))
 
 
@@ -161,8 +161,8 @@ def make_module(
     name: str = "f",
     read: Callable[[_fad.Builder, str], _fad.Value] = add_tensor,
 ) -> Module:
-    """A module with one function, which applies `scalar` to the elements of tensors, and to as
-    many `numbers`, its last arguments. `read` adds the argument for a tensor."""
+    """Returns a module with one function, which applies `scalar` to the elements of tensors, and to
+    as many `numbers`, its last arguments. `read` adds the argument for a tensor."""
     builder = _fad.Builder(name)
     count = len(scalar.arguments) - numbers
     values = [read(builder, each) for each in scalar.arguments[:count]]

@@ -60,8 +60,8 @@ class Arrays:
         return self._runtime.HalBufferView(buffer, array.shape, element)
 
     def to_host(self, value) -> np.ndarray:
-        """A result of a call as a numpy array of its own: one that is a map of
-        the device's memory must not outlive the device."""
+        """Returns a result of a call as a numpy array of its own: one that is a map of the device's
+        memory must not outlive the device."""
         if not isinstance(value, self._runtime.DeviceArray):
             return np.asarray(value)
         return value.to_host().copy()

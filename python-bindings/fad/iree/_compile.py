@@ -34,15 +34,15 @@ class CompileError(Error):
 
 
 def translate(module: Union[Module, Nested]) -> str:
-    """The text that IREE's compiler takes for `module`, which stays as it is.
-    It is what `fad-opt --fad-to-iree` prints."""
+    """Returns the text that IREE's compiler takes for `module`, which stays as it is. It is what
+    `fad-opt --fad-to-iree` prints."""
     copy = getattr(module, "module", module).clone()
     copy.run("fad-to-iree")
     return str(copy)
 
 
 def get_flags(target: str) -> Tuple[str, ...]:
-    """The flags of `iree-compile` for `target`."""
+    """Returns the flags of `iree-compile` for `target`."""
     device = (f"--iree-hal-target-device={target}",)
     return _TARGET_FLAGS.get(target, device) + _COMMON_FLAGS
 

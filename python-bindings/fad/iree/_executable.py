@@ -62,8 +62,8 @@ class Executable:
         self._arrays = Arrays(runtime, self._device)
 
     def call(self, function: str, *arguments) -> Tuple[np.ndarray, ...]:
-        """The results of `function` as numpy arrays. Arguments are numpy
-        arrays, numbers, or what stayed on the device from another call."""
+        """Returns the results of `function` as numpy arrays. Arguments are numpy arrays, numbers,
+        or what stayed on the device from another call."""
         results = self._invoke(function, arguments, copy=True)
         return tuple(map(self._arrays.to_host, results))
 
@@ -86,9 +86,9 @@ class Executable:
         return Forward(results, residuals)
 
     def backward(self, residuals: Sequence, *cotangents) -> Tuple[np.ndarray, ...]:
-        """The gradients, for the residuals of a call of `forward` and one
-        cotangent for each differentiated result; the cotangent of a result of
-        shape () is 1 unless it is given."""
+        """Returns the gradients, for the residuals of a call of `forward` and one cotangent for
+        each differentiated result; the cotangent of a result of shape () is 1 unless it is
+        given."""
         nested = self._get_nested()
         if not cotangents and all(each.shape == () for each in nested.cotangents):
             cotangents = tuple(np.ones((), each.dtype) for each in nested.cotangents)
@@ -113,10 +113,9 @@ class Executable:
         return Timing(statistics.median(seconds), min(seconds), repetitions)
 
     def memory_statistics(self) -> Dict[str, int]:
-        """The counts of the device's allocator: bytes at the peak, and
-        bytes allocated and freed in all, on the host and the device. Memory
-        that comes from the pools of a queue (on the CPU, what calls allocate
-        for results and in between) is not part of it; see
+        """Returns the counts of the device's allocator: bytes at the peak, and bytes allocated and
+        freed in all, on the host and the device. Memory that comes from the pools of a queue (on
+        the CPU, what calls allocate for results and in between) is not part of it; see
         `compiler_statistics`."""
         return dict(self._device.allocator.statistics)
 

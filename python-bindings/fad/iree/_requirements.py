@@ -2,7 +2,7 @@
 
 
 def import_compiler():
-    """The module `iree.compiler.tools`."""
+    """Returns the module `iree.compiler.tools`."""
     try:
         from iree.compiler import tools
     except ImportError as error:
@@ -14,7 +14,7 @@ def import_compiler():
 
 
 def import_runtime():
-    """The module `iree.runtime`."""
+    """Returns the module `iree.runtime`."""
     try:
         from iree import runtime
     except ImportError as error:

@@ -46,49 +46,52 @@ CONTAINERS = ("_parameters", "_buffers", "_modules")
 
 
 def get_parts(module: torch.nn.Module) -> dict[str, Any]:
-    """The modules in `module` by their names there, which may be changed.
+    """Returns the modules in `module` by their names there, which may be changed.
 
     `named_children` has one of several names of a module."""
     return module._modules
 
 
 def get_buffers(module: torch.nn.Module) -> dict[str, Any]:
-    """The buffers of `module` itself, which may be changed: assignments to attributes register
-    others, where a model has deleted one."""
+    """Returns the buffers of `module` itself, which may be changed: assignments to attributes
+    register others, where a model has deleted one."""
     return module._buffers
 
 
 def has_hooks_on_arguments(module: torch.nn.Module) -> bool:
-    """Whether hooks of `module` may change its arguments. Modules have no public sign of hooks."""
+    """Tells whether hooks of `module` may change its arguments. Modules have no public sign of
+    hooks."""
     return bool(module._forward_pre_hooks)
 
 
 def has_hooks(module: torch.nn.Module) -> bool:
-    """Whether hooks see calls of `module`, or its gradients."""
+    """Tells whether hooks see calls of `module`, or its gradients."""
     hooks = module._forward_hooks, module._forward_pre_hooks, module._backward_hooks
     return any(hooks)
 
 
 def has_hooks_on_gradients(part: torch.nn.Module | torch.nn.Parameter) -> bool:
-    """Whether hooks see gradients of a module or a parameter. Neither has a public sign of them."""
+    """Tells whether hooks see gradients of a module or a parameter. Neither has a public sign of
+    them."""
     names = "_backward_hooks", "_backward_pre_hooks", "_post_accumulate_grad_hooks"
     return any(getattr(part, name, None) for name in names)
 
 
 def has_hooks_on_all_gradients() -> bool:
-    """Whether hooks see the gradients of all modules, of which PyTorch has no public sign."""
+    """Tells whether hooks see the gradients of all modules, of which PyTorch has no public sign."""
     hooks = of_all_modules._global_backward_hooks, of_all_modules._global_backward_pre_hooks
     return any(hooks)
 
 
 def has_compiled_call(value: Any) -> bool:
-    """Whether `module.compile()` was called on `value`, of which modules have no public sign."""
+    """Tells whether `module.compile()` was called on `value`, of which modules have no public
+    sign."""
     return getattr(value, "_compiled_call_impl", None) is not None
 
 
 def is_compiled(value: Any) -> bool:
-    """Whether `torch.compile` has made `value`, or what its calls execute. A public function for
-    the original of `value` would do."""
+    """Tells whether `torch.compile` has made `value`, or what its calls execute. A public function
+    for the original of `value` would do."""
     names = "_torchdynamo_orig_callable", "_orig_mod"
     return any(hasattr(value, name) for name in names) or has_compiled_call(value)
 
@@ -97,27 +100,27 @@ def is_compiled(value: Any) -> bool:
 
 
 def get_storage_id(storage: torch.UntypedStorage) -> int:
-    """A number for `storage`, which is its own while it lives.
+    """Returns a number for `storage`, which is its own while it lives.
 
     Storages of fake tensors have no address, and Python's objects of one storage are several."""
     return storage._cdata
 
 
 def has_storage(tensor: torch.Tensor) -> bool:
-    """Whether `tensor` is memory, and no wrapper of a transform: `untyped_storage` of that
+    """Tells whether `tensor` is memory, and no wrapper of a transform: `untyped_storage` of that
     raises."""
     return torch._C._has_storage(tensor)
 
 
 def get_coordinates(tensor: torch.Tensor) -> list[torch.Tensor]:
-    """The indices and values of a sparse tensor, which the public `indices` and `values` have of
-    coalesced ones alone."""
+    """Returns the indices and values of a sparse tensor, which the public `indices` and `values`
+    have of coalesced ones alone."""
     return [tensor._indices(), tensor._values()]
 
 
 def read_memory_events(profiler: Any) -> list[int]:
-    """The bytes that allocators gave, or got back, while a profiler ran, in this order. The tables
-    of `torch.profiler` have sums alone, and its exports are files."""
+    """Returns the bytes that allocators gave, or got back, while a profiler ran, in this order. The
+    tables of `torch.profiler` have sums alone, and its exports are files."""
     events = profiler.profiler.kineto_results.events()
     memory = [event for event in events if event.name() == "[memory]"]
     return [event.nbytes() for event in sorted(memory, key=lambda event: event.start_ns())]
@@ -129,13 +132,13 @@ _RAW = "_raw_saved_"
 
 
 def find_next_number() -> int:
-    """The sequence number of the next node that autograd makes on this thread. PyTorch's profiler
-    alone has these numbers in public."""
+    """Returns the sequence number of the next node that autograd makes on this thread. PyTorch's
+    profiler alone has these numbers in public."""
     return torch._C._autograd._get_sequence_nr()
 
 
 def get_sequence_number(node: Any) -> int:
-    """The place of `node` among those of its thread."""
+    """Returns the place of `node` among those of its thread."""
     return node._sequence_nr()
 
 
@@ -150,12 +153,12 @@ def find_saved(node: Any) -> Iterator[tuple[str, list[Any]]]:
 
 
 def unpack_saved(node: Any, name: str) -> Any:
-    """The tensor that `node` has saved as `name`; None where there is none."""
+    """Returns the tensor that `node` has saved as `name`; None where there is none."""
     return getattr(node, f"_saved_{name}", None)
 
 
 def find_node_address(node: Any) -> int | None:
-    """The address of a node of C++. Its object is a head and a pointer to the node, which
+    """Returns the address of a node of C++. Its object is a head and a pointer to the node, which
     PyTorch has no function for."""
     return ctypes.c_void_p.from_address(id(node) + object.__basicsize__).value
 
@@ -164,26 +167,26 @@ def find_node_address(node: Any) -> int | None:
 
 
 def has_dispatch_modes() -> bool:
-    """Whether a mode sees the operators of this thread; modes have no public list."""
+    """Tells whether a mode sees the operators of this thread; modes have no public list."""
     return bool(torch._C._len_torch_dispatch_stack())
 
 
 def is_transformed() -> bool:
-    """Whether a transform of `torch.func` runs now.
+    """Tells whether a transform of `torch.func` runs now.
 
     `torch.func` has no public question for it."""
     return torch._C._functorch.peek_interpreter_stack() is not None
 
 
 def outside_transforms() -> Any:
-    """A context outside of all transforms of `torch.func`, which has none in public."""
+    """Returns a context outside of all transforms of `torch.func`, which has none in public."""
     from torch._functorch.pyfunctorch import temporarily_clear_interpreter_stack
 
     return temporarily_clear_interpreter_stack()
 
 
 def is_in_forward_mode() -> bool:
-    """Whether autograd computes in forward mode. `torch.autograd.forward_ad` has no public
+    """Tells whether autograd computes in forward mode. `torch.autograd.forward_ad` has no public
     question for it."""
     return forward_ad._current_level >= 0
 
@@ -192,14 +195,14 @@ def is_in_forward_mode() -> bool:
 
 
 def get_schema(node: torch.fx.Node) -> Any:
-    """The schema of the operator that `node` calls; None for other nodes.
+    """Returns the schema of the operator that `node` calls; None for other nodes.
 
     A public `OpOverload.schema` would do."""
     return node.target._schema if isinstance(node.target, OpOverload) else None
 
 
 def name_arguments(node: torch.fx.Node) -> dict[str, Any]:
-    """The arguments that `node` gives an operator, by the names in its schema."""
+    """Returns the arguments that `node` gives an operator, by the names in its schema."""
     names = [argument.name for argument in get_schema(node).arguments]
     return {**dict(zip(names, node.args)), **node.kwargs}
 
@@ -211,7 +214,7 @@ def get_decompositions() -> dict[Any, Callable]:
 
 
 def is_decomposed_first(op: Any) -> bool:
-    """Whether PyTorch decomposes `op` before it looks in a table of decompositions, of which
+    """Tells whether PyTorch decomposes `op` before it looks in a table of decompositions, of which
     operators have no public sign."""
     return torch._C.DispatchKey.Autograd in getattr(op, "py_kernels", ())
 
@@ -219,9 +222,9 @@ def is_decomposed_first(op: Any) -> bool:
 def trace_joint(
     program: torch.nn.Module, inputs: Sequence[torch.Tensor], decompositions: dict
 ) -> tuple[torch.fx.GraphModule, Any]:
-    """The joint graph of `program`, whose first result is the loss, and its signature. Models that
-    look at values leave that out, as when they are exported. `torch.export` has forward alone in
-    public."""
+    """Returns the joint graph of `program`, whose first result is the loss, and its signature.
+    Models that look at values leave that out, as when they are exported. `torch.export` has forward
+    alone in public."""
     from torch._export.utils import _compiling_state_context
     from torch._functorch.aot_autograd import aot_export_module
 

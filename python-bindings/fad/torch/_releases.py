@@ -17,12 +17,12 @@ TESTED = ("2.11", "2.12", "2.13", "2.14", "2.15")
 
 
 def is_tested(version: str | None = None) -> bool:
-    """Whether a version, the installed one by default, is of `TESTED`."""
+    """Tells whether a version, the installed one by default, is of `TESTED`."""
     return ".".join((version or torch.__version__).split(".")[:2]) in TESTED
 
 
 def name_tested() -> str:
-    """The tested releases as text."""
+    """Returns the tested releases as text."""
     return f"{', '.join(TESTED[:-1])} and {TESTED[-1]}"
 
 
@@ -53,7 +53,7 @@ def explain_missing(error: ImportError) -> ImportError:
 
 
 def is_before(release: str) -> bool:
-    """Whether the installed release is earlier."""
+    """Tells whether the installed release is earlier."""
     return _read(torch.__version__) < _read(release)
 
 
@@ -62,35 +62,36 @@ def _read(version: str) -> tuple[int, ...]:
 
 
 def keeps_tangents() -> bool:
-    """Whether the gradients of results, with which backward begins, are alive to its end."""
+    """Tells whether the gradients of results, with which backward begins, are alive to its end."""
     # Goes with PyTorch 2.12: since 2.13, they end after their last reader.
     return is_before("2.13")
 
 
 def copies_filters() -> bool:
-    """Whether the gradients of convolutions may get images in "channels last" from Inductor where
-    its layouts are not optimized."""
+    """Tells whether the gradients of convolutions may get images in "channels last" from Inductor
+    where its layouts are not optimized."""
     # Goes with PyTorch 2.12: since 2.13, they get contiguous ones.
     return is_before("2.13")
 
 
 def keeps_slope_at_bounds() -> bool:
-    """Whether a number that equals a bound of `clamp` has the gradient of those within."""
+    """Tells whether a number that equals a bound of `clamp` has the gradient of those within."""
     # Goes with PyTorch 2.13: since 2.14, bounds that are numbers leave it none, and one that is a
     # tensor takes half of it.
     return is_before("2.14")
 
 
 def find_formula(operator: Operator) -> Formula | None:
-    """The formula of `operator`, if it has one, with this release's derivatives at kinks."""
+    """Returns the formula of `operator`, if it has one, with this release's derivatives at
+    kinks."""
     if keeps_slope_at_bounds():
         return OPEN.get(operator.name, operator.formula)
     return operator.formula
 
 
 def find_hint(size: int | torch.SymInt, fallback: int) -> int:
-    """A number for `size`: that with which PyTorch traced the model, or `fallback` where there is
-    none."""
+    """Returns a number for `size`: that with which PyTorch traced the model, or `fallback` where
+    there is none."""
     from torch.fx.experimental import symbolic_shapes
 
     # Goes with PyTorch 2.11: since 2.12, the function has another name.
@@ -100,14 +101,14 @@ def find_hint(size: int | torch.SymInt, fallback: int) -> int:
 
 
 def hint_expression(sizes: Any, expression: Any) -> int:
-    """A number for `expression`, a size of Inductor's, by its table `sizes` of sizes."""
+    """Returns a number for `expression`, a size of Inductor's, by its table `sizes` of sizes."""
     # Goes with PyTorch 2.11: since 2.12, the function has another name.
     find = getattr(sizes, "optimization_hint", None) or sizes.size_hint
     return find(expression, fallback=0)
 
 
 def is_object(node: torch.fx.Node) -> bool:
-    """Whether the result of `node` is neither a tensor nor a number."""
+    """Tells whether the result of `node` is neither a tensor nor a number."""
     from torch._functorch import partitioners
 
     # Goes with PyTorch 2.11: since 2.12, PyTorch has a function for it.
@@ -119,7 +120,7 @@ def is_object(node: torch.fx.Node) -> bool:
 
 
 def has_region_budgets() -> bool:
-    """Whether PyTorch's partitioner reads budgets of regions."""
+    """Tells whether PyTorch's partitioner reads budgets of regions."""
     from torch._functorch import partitioners
 
     # Goes with PyTorch 2.12: since 2.13, there are such budgets.
@@ -129,8 +130,8 @@ def has_region_budgets() -> bool:
 def name_decompositions(
     arguments: Mapping[str, Any], find_table: Callable[[], Any]
 ) -> Mapping[str, Any]:
-    """The `arguments` of the compilation of a part, with `find_table`, which has a name in a
-    module, in the place of a function of `compile_fx` for the same decompositions."""
+    """Returns the `arguments` of the compilation of a part, with `find_table`, which has a name in
+    a module, in the place of a function of `compile_fx` for the same decompositions."""
     # Goes with PyTorch 2.12, which has it in keys of caches, and cannot pickle one without.
     if is_before("2.13") and "get_decomp_fn" in arguments:
         return {**arguments, "get_decomp_fn": find_table}
@@ -138,7 +139,7 @@ def name_decompositions(
 
 
 def find_scheduler_pass() -> type:
-    """The base class of functions that Inductor calls with the kernels of a graph."""
+    """Returns the base class of functions that Inductor calls with the kernels of a graph."""
     from torch._inductor import custom_graph_pass
 
     # Goes with PyTorch 2.12: since 2.13, graphs are found in caches with functions of this class

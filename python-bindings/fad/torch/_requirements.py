@@ -7,7 +7,7 @@ except ImportError as error:
 
 
 def import_torch_mlir():
-    """The module `torch_mlir.fx`."""
+    """Returns the module `torch_mlir.fx`."""
     try:
         from torch_mlir import fx
     except ImportError as error:

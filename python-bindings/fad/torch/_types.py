@@ -29,14 +29,14 @@ SIGNED = (torch.int8, torch.int16, torch.int32, torch.int64)
 
 
 def float_type(dtype: torch.dtype) -> str:
-    """The type in MLIR. Raises Unsupported unless it is of floats with arithmetic."""
+    """Returns the type in MLIR. Raises Unsupported unless it is of floats with arithmetic."""
     if dtype not in FLOATS:
         raise Unsupported
     return MLIR_TYPES[dtype]
 
 
 def number_type(dtype: torch.dtype) -> str:
-    """The type in MLIR. Raises Unsupported unless it is of truth values, or of numbers with
+    """Returns the type in MLIR. Raises Unsupported unless it is of truth values, or of numbers with
     arithmetic."""
     if dtype not in (*FLOATS, *SIGNED, torch.bool):
         raise Unsupported

@@ -29,7 +29,7 @@ def along(values, rank: int, dim: int):
 
 
 def count(x, dim: int):
-    """The index of each element of `x` in `dim`, in that dimension of as many."""
+    """Returns the index of each element of `x` in `dim`, in that dimension of as many."""
     return along(torch.arange(x.shape[dim], device=x.device), x.dim(), dim)
 
 

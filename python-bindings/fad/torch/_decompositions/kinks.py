@@ -84,8 +84,8 @@ def _constant(x, number):
 
 
 def _clamp_numbers(x, low=None, high=None):
-    """A number that equals a bound is within, but where the release leaves it no gradient; NaN is
-    not, and stays."""
+    """Returns a number that equals a bound is within, but where the release leaves it no gradient;
+    NaN is not, and stays."""
     if any(each is not None and math.isnan(each) for each in (low, high)):
         return torch.full_like(x, math.nan)
     is_crossed = None not in (low, high) and low > high
@@ -214,14 +214,14 @@ def _compare(comparison):
 
 
 def root(x, order=2):
-    """The root of a number that is not negative, with the derivative 0 at 0."""
+    """Returns the root of a number that is not negative, with the derivative 0 at 0."""
     positive = torch.where(x == 0, 1, x)
     y = torch.sqrt(positive) if order == 2 else positive ** (1 / order)
     return torch.where(x == 0, 0, y)
 
 
 def _vector_norm(x, order=2, dim=None, keepdim=False, *, dtype=None):
-    """The norm of zeros has the derivative 0."""
+    """Returns the norm of zeros has the derivative 0."""
     order = 2 if order is None else order
     if order == 0:
         return NotImplemented
@@ -247,8 +247,8 @@ def _dist(x, y, order=2):
 
 
 def _along(find_index, sign):
-    """The greatest or least of each row, by the sign, and its index: it has the
-    gradient, and none of equal ones. A NaN is the greatest and the least."""
+    """Returns the greatest or least of each row, by the sign, and its index: it has the gradient,
+    and none of equal ones. A NaN is the greatest and the least."""
 
     def find(x, dim, keepdim=False):
         # torch-mlir's index is that of a number where there is a NaN.

@@ -17,19 +17,19 @@ def _detach_floats(x: Tensor) -> Tensor:
 
 
 def detach(x: Tensor) -> Tensor:
-    """A value through which no gradient flows."""
+    """Returns a value through which no gradient flows."""
     return _detach_floats(x) if x.is_floating_point() else x
 
 
 @torch.library.custom_op("fad::erfc", mutates_args=())
 def erfc(x: Tensor) -> Tensor:
-    """The complement of the error function."""
+    """Returns the complement of the error function."""
     return torch.erfc(x)
 
 
 @torch.library.custom_op("fad::fmod", mutates_args=())
 def fmod(x: Tensor, y: Tensor) -> Tensor:
-    """The remainder of `x` by `y`, with the sign of `x`; of one shape and type."""
+    """Returns the remainder of `x` by `y`, with the sign of `x`; of one shape and type."""
     return torch.fmod(x, y)
 
 
@@ -46,8 +46,8 @@ def _(x, y):
 
 @torch.library.custom_op("fad::order", mutates_args=())
 def order(x: Tensor, dim: int, descending: bool, count: int) -> Tensor:
-    """The indices of the first `count` elements along `dim`, sorted; equal ones keep
-    their order, and NaN is greater than numbers. A negative `count` is all."""
+    """Returns the indices of the first `count` elements along `dim`, sorted; equal ones keep their
+    order, and NaN is greater than numbers. A negative `count` is all."""
     places = torch.argsort(x, dim=dim, descending=descending, stable=True)
     return places if count < 0 else places.narrow(dim, 0, count).contiguous()
 
@@ -149,8 +149,8 @@ def _empty(name: str, type_: _Shaped, like: str, like_type: _Shaped) -> str:
 
 
 def _sum(result, reads, init, init_type, dim, body) -> str:
-    """A sum of integers over one loop more than the result has dimensions, which
-    stands for `dim` in those of `reads` that say so."""
+    """Returns a sum of integers over one loop more than the result has dimensions, which stands for
+    `dim` in those of `reads` that say so."""
     rank = len(init_type.sizes)
     maps, names, types = [], [], []
     for name, type_, is_along in reads:
@@ -174,7 +174,7 @@ def _sum(result, reads, init, init_type, dim, body) -> str:
 
 
 def _goes_first(element: str, descending: bool) -> str:
-    """Whether %in1, at %other, goes before %in0, at %here, as %term."""
+    """Tells whether %in1, at %other, goes before %in0, at %here, as %term."""
     earlier = "%earlier = arith.cmpi ult, %other, %here : index"
     if "f" not in element:
         less = "sgt" if descending else "slt"
@@ -203,8 +203,7 @@ def _goes_first(element: str, descending: bool) -> str:
 
 
 def _make_order(types, constants) -> str:
-    """How many elements go before each is its place; then which element has each
-    place."""
+    """Returns how many elements go before each is its place; then which element has each place."""
     (x,) = types
     dim, descending, count = constants
     ranks = x.with_sizes(x.sizes, "i64")
@@ -315,7 +314,7 @@ class _Function(NamedTuple):
 
 
 def _read_constant(value):
-    """The number, or list of numbers, that `value` is."""
+    """Returns the number, or list of numbers, that `value` is."""
     owner = value.owner
     if owner.name == "torch.prim.ListConstruct":
         return [_read_constant(each) for each in owner.operands]

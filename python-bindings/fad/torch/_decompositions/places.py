@@ -22,7 +22,7 @@ def _topk(x, k, dim=-1, largest=True, sorted=True):
 
 
 def _pick(x, dim, keepdim, rank):
-    """The element of each row that `rank`, of the sorted row, finds."""
+    """Returns the element of each row that `rank`, of the sorted row, finds."""
     dim = dim % x.dim()
     place = rank(order(x, dim, False, -1), dim)
     value = x.gather(dim, place)
@@ -53,7 +53,7 @@ def _median(ignores_nan):
 
 
 def _median_of_all(median):
-    """The median of all elements: those that equal it share the gradient."""
+    """Returns the median of all elements: those that equal it share the gradient."""
 
     def find(x):
         flat = x.reshape(-1)
@@ -73,8 +73,8 @@ def _median_of_all(median):
 
 
 def scan(combine, x, dim, dtype):
-    """The results of combining each element with all before it, by doubling how
-    many are combined. torch-mlir's own form has no linalg."""
+    """Returns the results of combining each element with all before it, by doubling how many are
+    combined. torch-mlir's own form has no linalg."""
     if not isinstance(x.shape[dim], int):
         return NotImplemented
     if dtype is None:
@@ -108,7 +108,7 @@ def _cumprod(x, dim, *, dtype=None):
 
 
 def _cumulative(compare):
-    """The greatest or least so far, by its index; of equal ones, the last."""
+    """Returns the greatest or least so far, by its index; of equal ones, the last."""
 
     def find(x, dim):
         if not isinstance(x.shape[dim], int):
@@ -183,7 +183,7 @@ def _index_put(x, indices, values, accumulate=False, unsafe=False):
 
 
 def _put_mask(x, indices, values, accumulate):
-    """An assignment of one number where a mask says."""
+    """Returns an assignment of one number where a mask says."""
     (mask,) = [each for each in indices if each is not None]
     if len(indices) != 1 or values.numel() != 1 or accumulate:
         return NotImplemented
@@ -213,7 +213,7 @@ def _scatter_along(x, dim, index, source, accumulate):
 
 
 def _set_one(x, dim, index, source, accumulate):
-    """A value that goes to one element of each row, as the gradient of a maximum does,
+    """Returns a value that goes to one element of each row, as the gradient of a maximum does,
     without a scatter."""
     chosen = index == count(x, dim)
     return torch.where(chosen, x + source if accumulate else source, x)
@@ -281,7 +281,7 @@ def _put(x, index, source, accumulate=False):
 
 
 def _masked_scatter(x, mask, source):
-    """The elements of `source` go, in order, where the mask says."""
+    """Returns the elements of `source` go, in order, where the mask says."""
     mask = mask.expand(x.shape)
     before = mask.reshape(-1).to(torch.int64).cumsum(0) - 1
     taken = source.reshape(-1)[before.clamp_min(0)].reshape(x.shape)
@@ -289,7 +289,7 @@ def _masked_scatter(x, mask, source):
 
 
 def _repeat_interleave(repeats, *, output_size=None):
-    """Which element each place of the result repeats: after as many as end before."""
+    """Returns which element each place of the result repeats: after as many as end before."""
     if output_size is None:
         return NotImplemented
     ends = repeats.cumsum(0)

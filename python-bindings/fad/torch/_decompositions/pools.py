@@ -5,8 +5,8 @@ from .._requirements import torch
 
 
 def _bounds(size: int, count: int, device):
-    """Where each of `count` windows over `size` elements starts and ends, as columns,
-    and the greatest of their widths."""
+    """Returns where each of `count` windows over `size` elements starts and ends, as columns, and
+    the greatest of their widths."""
     window = torch.arange(count, device=device).unsqueeze(1)
     starts = torch.div(window * size, count, rounding_mode="floor")
     ends = torch.div((window + 1) * size + count - 1, count, rounding_mode="floor")
@@ -16,8 +16,8 @@ def _bounds(size: int, count: int, device):
 
 def _adaptive_max_pool(rank):
     def pool(x, output_size):
-        """The greatest of each window and its index in all dimensions: the first of
-        equal ones has the gradient."""
+        """Returns the greatest of each window and its index in all dimensions: the first of equal
+        ones has the gradient."""
         sizes = x.shape[-rank:]
         if not all(isinstance(size, int) for size in sizes):
             return NotImplemented
@@ -49,7 +49,7 @@ def _adaptive_max_pool(rank):
 
 
 def _adaptive_avg_pool3d(x, output_size):
-    """A product with the weights of the windows, in each dimension."""
+    """Returns a product with the weights of the windows, in each dimension."""
     for number, count in enumerate(output_size):
         dim = number - 3
         size = x.shape[dim]

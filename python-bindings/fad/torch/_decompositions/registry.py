@@ -15,8 +15,8 @@ from .surrogates import get_surrogates
 
 
 def _var_mean(x, dim=None, *, correction=None, keepdim=False):
-    """The variance as the mean of squares around the mean. torch-mlir's own form
-    is in f64, which would double what is kept for backward."""
+    """Returns the variance as the mean of squares around the mean. torch-mlir's own form is in f64,
+    which would double what is kept for backward."""
     dims = list(range(x.dim())) if not dim else [each % x.dim() for each in dim]
     wide = widen(x)
     count = math.prod(x.shape[each] for each in dims)
@@ -83,7 +83,7 @@ def _is_empty(x) -> bool:
 
 
 def _make_empty(shape, like):
-    """A tensor of `shape`, which has no elements, that depends on `like`."""
+    """Returns a tensor of `shape`, which has no elements, that depends on `like`."""
     return like.sum().to(like.dtype).expand(shape)
 
 
@@ -123,8 +123,8 @@ def _roll(x, shifts, dims=()):
 
 
 def _embedding_backward(gradient, indices, size, padding_idx, scale_by_frequency):
-    """The rows of a table get the sum of their gradients. torch-mlir's own
-    form has no linalg."""
+    """Returns the rows of a table get the sum of their gradients. torch-mlir's own form has no
+    linalg."""
     width = gradient.shape[-1]
     places = indices.reshape(-1)
     if scale_by_frequency:
@@ -135,7 +135,7 @@ def _embedding_backward(gradient, indices, size, padding_idx, scale_by_frequency
 
 
 def _nll_loss_backward(gradient, x, target, weight, reduction, ignore_index, total_weight):
-    """The gradient of the negative log likelihood, without a scatter."""
+    """Returns the gradient of the negative log likelihood, without a scatter."""
     classes = torch.arange(x.shape[-1], device=x.device)
     target = target.unsqueeze(-1)
     chosen = (target == classes) & (target != ignore_index)
@@ -152,8 +152,8 @@ def _pair(sizes):
 
 
 def _max_pool_backward(gradient, x, kernel, stride, padding, dilation, ceil_mode, indices):
-    """Each element of the input gets what those windows send back that found it
-    the greatest: it is in few windows. torch-mlir's own form scatters."""
+    """Returns each element of the input gets what those windows send back that found it the
+    greatest: it is in few windows. torch-mlir's own form scatters."""
     kernel, padding = _pair(kernel), _pair(padding)
     stride = _pair(stride) if stride else kernel
     if set(dilation) != {1}:
@@ -185,8 +185,8 @@ def _max_pool_backward(gradient, x, kernel, stride, padding, dilation, ceil_mode
 
 
 def _get_own(is_joint: bool) -> dict:
-    """The functions of this package. What a joint graph has of gradients, PyTorch has
-    put there."""
+    """Returns the functions of this package. What a joint graph has of gradients, PyTorch has put
+    there."""
     table = {
         "var_mean.correction": _var_mean,
         "var.correction": _var,
@@ -222,7 +222,7 @@ def _get_own(is_joint: bool) -> dict:
 
 
 def get_decompositions(is_joint: bool = False) -> dict:
-    """Functions by the operations that they stand for."""
+    """Returns the functions by the operations that they stand for."""
     from torch_mlir.extras.fx_decomp_util import get_decomposition_table
 
     return {**get_decomposition_table(), **_get_own(is_joint)}

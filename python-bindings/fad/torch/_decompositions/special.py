@@ -74,7 +74,7 @@ def _lgamma(x):
 
 @_in_f32
 def _digamma(x):
-    """The derivative of `_lgamma`, by the same formulas."""
+    """Returns the derivative of `_lgamma`, by the same formulas."""
     y, reflected, angle = _reflect(x)
     z, is_small = _shift(y)
     square = 1 / (z * z)

@@ -153,7 +153,7 @@ def _normal(mean, std, generator=None):
 
 
 def _rrelu(x, noise, lower=0.125, upper=1 / 3, training=False, generator=None):
-    """A random slope for each number that is not positive."""
+    """Returns a random slope for each number that is not positive."""
     if not training:
         return torch.where(x > 0, x, x * ((lower + upper) / 2)), torch.zeros_like(x)
     slope = lower + (upper - lower) * torch.rand_like(x)
@@ -192,8 +192,8 @@ def _embedding_bag(
     include_last_offset=False,
     padding_idx=-1,
 ):
-    """The sum, mean or maximum of the rows of each bag; torch-mlir's own form has
-    wrong numbers."""
+    """Returns the sum, mean or maximum of the rows of each bag; torch-mlir's own form has wrong
+    numbers."""
     rows = torch.nn.functional.embedding(indices, weight, scale_grad_by_freq=scale_grad_by_freq)
     if per_sample_weights is not None:
         rows = rows * per_sample_weights.unsqueeze(1)
@@ -224,7 +224,7 @@ def _find_bags(length, offsets):
 
 
 def _find_greatest(rows, bag, counted, bags):
-    """The greatest element of each column of each bag, and its row; 0 in a bag of
+    """Returns the greatest element of each column of each bag, and its row; 0 in a bag of
     nothing."""
     if rows.shape[0] == 0:
         values = rows.sum().expand(bags, rows.shape[1])
@@ -236,14 +236,14 @@ def _find_greatest(rows, bag, counted, bags):
 
 
 def _embedding_bag_padded(weight, *arguments):
-    """A negative `padding_idx`, which comes last, counts from the end."""
+    """Returns a negative `padding_idx`, which comes last, counts from the end."""
     *arguments, padding_idx = arguments
     padding_idx = -1 if padding_idx is None else padding_idx % weight.shape[0]
     return _embedding_bag(weight, *arguments, padding_idx)
 
 
 def _safe_softmax(x, dim, dtype=None):
-    """A row that is masked as a whole is 0, and has the gradient 0."""
+    """Returns a row that is masked as a whole is 0, and has the gradient 0."""
     if dtype is not None:
         x = x.to(dtype)
     masked = (x == -math.inf).all(dim, keepdim=True)
@@ -259,7 +259,7 @@ _AS_IT_IS = contextvars.ContextVar("as_it_is", default=False)
 
 
 def _find_places(library, sizes, strides, start):
-    """The place of each element in the storage, as an array of `library`."""
+    """Returns the place of each element in the storage, as an array of `library`."""
     places = start
     for dim, (size, stride) in enumerate(zip(sizes, strides)):
         steps = library.arange(size) * stride
@@ -268,7 +268,7 @@ def _find_places(library, sizes, strides, start):
 
 
 def _is_held(places, sizes, strides, start):
-    """Which `places` are those of elements of a tensor, where the steps along each of its
+    """Returns which `places` are those of elements of a tensor, where the steps along each of its
     dimensions are longer than all of those along dimensions of smaller strides."""
     rest, held = places - start, places == places
     for stride, size in sorted(zip(strides, sizes), reverse=True):

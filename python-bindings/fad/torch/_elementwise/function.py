@@ -80,7 +80,7 @@ class _Plan:
         self.arguments = sorted(arguments)
 
     def keeps_all(self, count: int) -> bool:
-        """Whether backward has all of `count` arguments."""
+        """Tells whether backward has all of `count` arguments."""
         return self.keep == "source" or len(self.arguments) == count
 
 
@@ -211,8 +211,8 @@ class Elementwise:
 
 
 def _has_kernel(args: Any) -> bool:
-    """Whether `args` are tensors that kernels take, outside of contexts that need the operations
-    of the function one by one. Raises RuntimeError where they are on a device without
+    """Tells whether `args` are tensors that kernels take, outside of contexts that need the
+    operations of the function one by one. Raises RuntimeError where they are on a device without
     kernels."""
     found = False
     for each in args:
@@ -254,7 +254,7 @@ class _Order:
         return tensor.as_strided((tensor.numel(),), (1,))
 
     def shape_like(self, vector: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
-        """The memory of `vector` in this order, and of `dtype`. It is no view, as PyTorch
+        """Returns the memory of `vector` in this order, and of `dtype`. It is no view, as PyTorch
         forbids that views of autograd functions change."""
         tensor = torch.empty(0, dtype=dtype)
         return tensor.set_(vector.untyped_storage(), 0, self.shape, self.strides)
@@ -320,7 +320,7 @@ class FadElementwise(torch.autograd.Function):
 
 
 def _is_plain(cotangent: torch.Tensor) -> bool:
-    """Whether `cotangent` is memory, outside of transforms of tensors."""
+    """Tells whether `cotangent` is memory, outside of transforms of tensors."""
     return (
         type(cotangent) is torch.Tensor
         and has_storage(cotangent)
@@ -332,7 +332,7 @@ def _is_plain(cotangent: torch.Tensor) -> bool:
 def _run_backward(
     plan: _Plan, order: _Order, tensors: Any, result: Any, own: Any, cotangent: torch.Tensor
 ) -> list[torch.Tensor | None]:
-    """The gradients of the arguments, None for those that need none."""
+    """Returns the gradients of the arguments, None for those that need none."""
     vectors = [None if t is None else order.flatten(t.detach()) for t in tensors]
     if result is not None:
         result = order.flatten(result.detach())
@@ -347,7 +347,7 @@ def _run_backward(
 
 
 def _differentiate_again(ctx, plan, tensors, cotangent):
-    """The gradients by PyTorch's operations, which can be differentiated again."""
+    """Returns the gradients by PyTorch's operations, which can be differentiated again."""
     enabled, dtype = ctx.autocast
     if not plan.is_current():
         raise RuntimeError(

@@ -55,7 +55,7 @@ class Kernel:
         self.residuals = self._find_residuals(function.dtypes)
 
     def _find_residuals(self, dtypes: Sequence[torch.dtype]) -> tuple[Residual, ...]:
-        """Where each residual comes from, by the memory that forward returns."""
+        """Returns where each residual comes from, by the memory that forward returns."""
         arrays = [self._to_array(torch.full((3,), 0.5, dtype=dtype)) for dtype in dtypes]
         result, *residuals = self._call(self._names[0], arrays)
         places = {array.ctypes.data: i for i, array in enumerate(arrays)}
@@ -77,7 +77,7 @@ class Kernel:
     def forward(
         self, tensors: Sequence[torch.Tensor]
     ) -> tuple[torch.Tensor, dict[int, torch.Tensor]]:
-        """The result, and the residuals that are values of their own, by number."""
+        """Returns the result, and the residuals that are values of their own, by number."""
         arrays = [self._to_array(tensor) for tensor in tensors]
         result, *residuals = self._call(self._names[0], arrays)
         own = {
@@ -94,7 +94,7 @@ class Kernel:
     def backward(
         self, residuals: Sequence[torch.Tensor], cotangent: torch.Tensor
     ) -> list[torch.Tensor]:
-        """The gradients of the arguments that have one, for the residuals in order."""
+        """Returns the gradients of the arguments that have one, for the residuals in order."""
         arrays = []
         for residual, known in zip(residuals, self.residuals):
             if known.kind == "argument":
@@ -114,7 +114,7 @@ class Kernel:
         result: torch.Tensor | None,
         own: dict[int, torch.Tensor],
     ) -> list[Any]:
-        """The residuals in order."""
+        """Returns the residuals in order."""
         found = []
         for number, residual in enumerate(self.residuals):
             if residual.kind == "argument":
@@ -131,7 +131,7 @@ def _to_flat_array(tensor: torch.Tensor) -> Any:
 
 
 def _to_tensor(array: Any, dtype: torch.dtype) -> torch.Tensor:
-    """A tensor with the elements of `array`, of which it may write those that are the
+    """Returns a tensor with the elements of `array`, of which it may write those that are the
     array's alone."""
     if not array.flags.writeable:
         array = _as_writeable(array)
@@ -161,8 +161,8 @@ _lock = threading.Lock()
 def get_kernel(
     function: ScalarFunction, wrt: tuple[int, ...], keep: str, bits: int | None
 ) -> Kernel:
-    """A kernel of `function`. Functions of the same operations share it, whatever they
-    are called and whatever sizes their tensors have."""
+    """Returns a kernel of `function`. Functions of the same operations share it, whatever they are
+    called and whatever sizes their tensors have."""
     key = function, wrt, keep if keep in ("derivative", "hidden") else "auto", bits
     with _lock:
         kernel = _kernels.get(key)
@@ -174,7 +174,7 @@ def get_kernel(
 
 
 def count_kernels() -> int:
-    """How many kernels there are."""
+    """Returns how many kernels there are."""
     return len(_kernels)
 
 
@@ -225,7 +225,7 @@ def check_kernel(
 def _differentiate(
     call: Callable[..., torch.Tensor], tensors: Sequence[torch.Tensor], wrt: Sequence[int]
 ) -> list[torch.Tensor]:
-    """The value of `call`, and the gradients of its sum."""
+    """Returns the value of `call`, and the gradients of its sum."""
     with torch.inference_mode(False), torch.enable_grad():
         examples = [tensor.detach().clone() for tensor in tensors]
         inputs = [examples[index].requires_grad_() for index in wrt]

@@ -33,7 +33,7 @@ class ReadsObject(TypeError):
 
 @functools.cache
 def _find_names(code: types.CodeType) -> tuple[frozenset[str], frozenset[str]]:
-    """The names of globals that `code` reads, and those that may be of attributes."""
+    """Returns the names of globals that `code` reads, and those that may be of attributes."""
     variables, attributes = set(), {*code.co_names}
     for instruction in dis.get_instructions(code):
         if instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
@@ -49,9 +49,9 @@ def _find_names(code: types.CodeType) -> tuple[frozenset[str], frozenset[str]]:
 
 
 def make_key(function: Callable, args: tuple, constants: Any) -> Any:
-    """A key of `constants`, among which are those of `args` that are no tensors, and of
-    all else that `function` reads by name. Keys are equal where types and values are.
-    Raises ReadsTensor and ReadsObject."""
+    """Returns a key of `constants`, among which are those of `args` that are no tensors, and of all
+    else that `function` reads by name. Keys are equal where types and values are. Raises
+    ReadsTensor and ReadsObject."""
     method = getattr(function, "__func__", function)
     owner = getattr(function, "__self__", args[0])
     name = getattr(method, "__name__", "forward")

@@ -31,7 +31,7 @@ class NotElementwise(TypeError):
 
 
 def get_name(function: Callable[..., Any]) -> str:
-    """The name of `function` in messages."""
+    """Returns the name of `function` in messages."""
     return getattr(function, "__qualname__", None) or type(function).__qualname__
 
 
@@ -44,7 +44,7 @@ class ScalarFunction:
     result: torch.dtype
 
     def make_module(self, hides_arguments: bool = False) -> Module:
-        """A module whose function `f` maps tensors of one dimension to one.
+        """Returns a module whose function `f` maps tensors of one dimension to one.
 
         Arguments cost nothing to keep, so fad never keeps few bits instead. With
         `hides_arguments`, they have a dimension of size 1 more, which is summed: then
@@ -53,7 +53,7 @@ class ScalarFunction:
 
 
 def _sum(builder: _fad.Builder, element: str) -> _fad.Value:
-    """An argument, summed along its dimension of size 1."""
+    """Returns an argument, summed along its dimension of size 1."""
     value = builder.argument(((None, 1), element))
     (place,) = builder.create("arith.constant", [], ["index"], {"value": 0})
     (zero,) = builder.create("arith.constant", [], [element], {"value": 0})
@@ -183,8 +183,8 @@ class _Importer:
         return self.values[result]
 
     def read_constant(self, graph: fx.GraphModule, node: fx.Node) -> Operand:
-        """A tensor that is not an argument. One of rank 0 that the function makes itself
-        is a number."""
+        """Returns a tensor that is not an argument. One of rank 0 that the function makes itself is
+        a number."""
         value = getattr(graph, str(node.target))
         copies = (aten.alias.default, aten.lift_fresh_copy.default)
         made = all(user.target in copies for user in node.users)
@@ -243,8 +243,8 @@ class _Importer:
 
 
 def _is_same_view(node: fx.Node) -> bool:
-    """Whether `node` is its operand in another shape of as many elements. Elements keep
-    their order."""
+    """Tells whether `node` is its operand in another shape of as many elements. Elements keep their
+    order."""
     packet = getattr(node.target, "overloadpacket", None)
     if packet not in (aten.view, aten.expand, aten.unsqueeze, aten.squeeze, aten.reshape):
         return False
@@ -258,7 +258,7 @@ def import_graph(
     dtypes: tuple[torch.dtype, ...],
     result: torch.dtype,
 ) -> ScalarFunction:
-    """The `function` whose trace is `graph`, of tensors of `dtypes`, with a result of the
+    """Returns the `function` whose trace is `graph`, of tensors of `dtypes`, with a result of the
     type `result`."""
     operations = [node for node in graph.graph.nodes if node.op == "call_function"]
     # One operation rounds once in any case, and these have their derivative by the result.

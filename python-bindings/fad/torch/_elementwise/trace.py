@@ -69,7 +69,7 @@ def _trace(
     tensors: Sequence[Argument],
     shape: tuple[int, ...],
 ) -> ScalarFunction:
-    """The function of `tensors`, which have the shape `shape`, or rank 0."""
+    """Returns the function of `tensors`, which have the shape `shape`, or rank 0."""
     result = _run(function, call, tensors, shape)
     examples = [torch.ones(() if each.is_scalar else shape, dtype=each.dtype) for each in tensors]
     try:
@@ -125,7 +125,7 @@ def _run(
     tensors: Sequence[Argument],
     shape: tuple[int, ...],
 ) -> torch.dtype:
-    """The type of the result, which has the shape of the arguments."""
+    """Returns the type of the result, which has the shape of the arguments."""
     watch = _Watch()
     with torch.inference_mode(False), torch.enable_grad():
         examples = [

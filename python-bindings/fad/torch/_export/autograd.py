@@ -55,7 +55,7 @@ def _has_gradient(value) -> bool:
 
 
 def _is_shape_only(node) -> bool:
-    """Whether the operation reads the shape and type of its operand only."""
+    """Tells whether the operation reads the shape and type of its operand only."""
     name = getattr(node.target, "__name__", "")
     return "_like" in name or name.startswith("new_")
 
@@ -114,8 +114,8 @@ def _check_derivatives(probe: _Probe, graph) -> None:
 
 
 def find_reached(graph) -> set:
-    """The nodes of `graph` that the loss, its first result, depends on other than
-    by what is detached."""
+    """Returns the nodes of `graph` that the loss, its first result, depends on other than by what
+    is detached."""
     found, stack = set(), [graph.output_node().args[0][0]]
     while stack:
         node = stack.pop()

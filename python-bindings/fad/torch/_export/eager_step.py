@@ -41,7 +41,7 @@ def _undisturbed(model):
 
 
 def run_eagerly(model, pattern: CallPattern, tensors: Sequence) -> Step:
-    """A step of `model` by PyTorch, which leaves the model as it is."""
+    """Returns a step of `model` by PyTorch, which leaves the model as it is."""
     parameters = {name: each for name, each in model.named_parameters() if each.requires_grad}
     with _undisturbed(model), torch.enable_grad():
         loss = pattern.compute_loss(model, tensors)

@@ -36,7 +36,7 @@ class _Frame(NamedTuple):
         return self.file.startswith(folder + os.sep)
 
     def is_file(self) -> bool:
-        """Whether this is no line of code that PyTorch has made."""
+        """Tells whether this is no line of code that PyTorch has made."""
         return not self.file.startswith("<")
 
 
@@ -62,26 +62,25 @@ def locate_in_model(graph, loss) -> None:
 
 
 def find_node_location(node) -> Optional[Location]:
-    """The innermost line that the operation `node` comes from."""
+    """Returns the innermost line that the operation `node` comes from."""
     frames = _FRAME.findall(node.stack_trace or "")
     return Location(frames[-1][0], int(frames[-1][1]), 0) if frames else None
 
 
 def find_mlir_location(location) -> Optional[Location]:
-    """The innermost line that a location of torch-mlir names."""
+    """Returns the innermost line that a location of torch-mlir names."""
     match = _MLIR_LOCATION.search(str(location))
     return Location(match[1], int(match[2]), int(match[3])) if match else None
 
 
 def make_error(error: BaseException, prefix: str = "") -> ExportError:
-    """The ExportError for `error`, which was raised while the model ran."""
+    """Returns the ExportError for `error`, which was raised while the model ran."""
     message = f"{prefix}{error}"
     return ExportError(Diagnostic("error", message, _find_raise_location(error)))
 
 
 def _find_raise_location(error: BaseException) -> Optional[Location]:
-    """The innermost line of the model, or of the loss, that `error` went
-    through."""
+    """Returns the innermost line of the model, or of the loss, that `error` went through."""
     packages = [sysconfig.get_path("stdlib"), _FAD, _PYTORCH]
     # PyTorch computes sizes with it.
     if "sympy" in sys.modules:

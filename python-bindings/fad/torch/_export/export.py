@@ -118,8 +118,8 @@ _OPERATION = re.compile(r"'torch\.(aten[\w.]+)'|name = \"torch\.([\w.]+)\"")
 
 
 def lower(import_: Callable, finish: Optional[Callable] = None) -> str:
-    """The text of the module that `import_` returns, called with torch-mlir's
-    importer, in upstream's dialects and fad's. `finish` is called with it."""
+    """Returns the text of the module that `import_` returns, called with torch-mlir's importer, in
+    upstream's dialects and fad's. `finish` is called with it."""
     from torch_mlir import ir
     from torch_mlir.dialects import torch as torch_dialect
     from torch_mlir.extras.fx_importer import FxImporter
@@ -234,7 +234,7 @@ def take_arguments(exported, program: Program, input_names: List[str]):
 
 
 def make_argument(kind: str, name: str, node) -> Argument:
-    """The argument for the placeholder `node`."""
+    """Returns the argument for the placeholder `node`."""
     value = node.meta["val"]
     shape = tuple(size if isinstance(size, int) else None for size in value.shape)
     return Argument(kind, name, shape, value.dtype)

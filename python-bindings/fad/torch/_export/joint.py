@@ -108,7 +108,7 @@ def _share_arguments(graph, signature, program) -> None:
 
 
 def _sum_gradients(graph, gradients):
-    """The sum of the nodes `gradients`, of one parameter."""
+    """Returns the sum of the nodes `gradients`, of one parameter."""
     total, *others = gradients
     with graph.graph.inserting_before(graph.graph.output_node()):
         for node in others:

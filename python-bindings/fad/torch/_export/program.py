@@ -16,7 +16,7 @@ def _as_tuple(values) -> tuple:
 
 
 def _parameter_names(function: Callable, count: int, skip: int, default: str):
-    """Names for `count` positional arguments of `function` after `skip`."""
+    """Returns the names for `count` positional arguments of `function` after `skip`."""
     try:
         parameters = list(inspect.signature(function).parameters.values())[skip:]
     except (TypeError, ValueError):
@@ -65,11 +65,11 @@ class CallPattern:
                 )
 
     def compute_loss(self, model, tensors: Sequence["torch.Tensor"]):
-        """The loss of `model` for `tensors`."""
+        """Returns the loss of `model` for `tensors`."""
         return self.compute_loss_and_output(model, tensors)[0]
 
     def compute_loss_and_output(self, model, tensors: Sequence["torch.Tensor"]):
-        """The loss of `model` for `tensors`, and what the model returns."""
+        """Returns the loss of `model` for `tensors`, and what the model returns."""
         values = list(self._values)
         for place, tensor in zip(self._places, tensors):
             values[place] = tensor
@@ -97,7 +97,7 @@ def _make_unique(names: Sequence[str]) -> List[str]:
 
 
 def _find_loss(output):
-    """The loss among what a model returns, as Hugging Face's models do."""
+    """Returns the loss among what a model returns, as Hugging Face's models do."""
     if isinstance(output, Mapping):
         return output.get("loss")
     if isinstance(output, (tuple, list)) and output:
@@ -120,7 +120,7 @@ def _check_loss(value, source: str):
 
 
 def _find_tensors(output, loss: "torch.Tensor") -> List["torch.Tensor"]:
-    """The tensors in a model's result but for its `loss`."""
+    """Returns the tensors in a model's result but for its `loss`."""
     tensors = []
     for leaf in tree_leaves(output):
         if isinstance(leaf, torch.Tensor):
@@ -158,5 +158,5 @@ class Program(torch.nn.Module):
 
     @classmethod
     def strip(cls, name: str) -> str:
-        """The name of a parameter or buffer in the model."""
+        """Returns the name of a parameter or buffer in the model."""
         return name[len(cls.PREFIX) :] if name.startswith(cls.PREFIX) else name

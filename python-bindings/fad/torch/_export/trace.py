@@ -22,7 +22,7 @@ from .watch import NotExported, check_hooks
 
 
 def is_trained(parameter) -> bool:
-    """Whether training needs the gradient of `parameter`."""
+    """Tells whether training needs the gradient of `parameter`."""
     return parameter.requires_grad and parameter.is_floating_point()
 
 
@@ -83,8 +83,8 @@ def _free_strides(module) -> None:
 
 
 def _find_changed(module) -> set:
-    """The nodes under `module` whose value may share memory with what an operation
-    changes in place."""
+    """Returns the nodes under `module` whose value may share memory with what an operation changes
+    in place."""
     aliases: Dict[object, set] = {}
     changed = []
 
@@ -102,7 +102,7 @@ def _find_changed(module) -> set:
 
 
 def _find_shared(node):
-    """The nodes whose values `node` may share memory with, each with whether it changes
+    """Yields the nodes whose values `node` may share memory with, each with whether it changes
     that."""
     schema = get_schema(node)
     if node.op != "call_function":
@@ -125,7 +125,7 @@ def _find_shared(node):
 
 
 def _fails(program: Program, tensors, kind: type) -> bool:
-    """Whether the model itself raises an error of `kind`, without being traced."""
+    """Tells whether the model itself raises an error of `kind`, without being traced."""
     try:
         run_eagerly(program.model, program.pattern, tensors)
     except kind:

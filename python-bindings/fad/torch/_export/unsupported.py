@@ -57,7 +57,7 @@ def check_graph(graph) -> None:
 
 
 def _is_detached(node) -> bool:
-    """Whether `node` is a view of a detached tensor."""
+    """Tells whether `node` is a view of a detached tensor."""
     while (schema := get_schema(node)) is not None:
         if node.target is torch.ops.aten.detach.default:
             return True
@@ -68,7 +68,7 @@ def _is_detached(node) -> bool:
 
 
 def _makes_size(node) -> bool:
-    """Whether a size of the result of `node` becomes known when it runs."""
+    """Tells whether a size of the result of `node` becomes known when it runs."""
     return _has_own_size(node) and not any(map(_has_own_size, node.all_input_nodes))
 
 
@@ -78,7 +78,7 @@ def _has_own_size(node) -> bool:
 
 
 def find_left(operation) -> list:
-    """The operations of PyTorch under `operation`, other than constants and lists."""
+    """Returns the operations of PyTorch under `operation`, other than constants and lists."""
     from torch_mlir import ir
 
     found = []

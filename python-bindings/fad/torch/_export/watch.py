@@ -100,11 +100,11 @@ class _Classes:
         self._replaced: list[tuple[type, str, Any, Any]] = []
 
     def _find_own(self) -> set[GradientWatch]:
-        """The watchers of this thread."""
+        """Returns the watchers of this thread."""
         return vars(self._thread).setdefault("watchers", set())
 
     def is_watched(self) -> bool:
-        """Whether this thread watches."""
+        """Tells whether this thread watches."""
         return bool(self._find_own())
 
     def watch(self, watcher: GradientWatch) -> None:

@@ -23,7 +23,7 @@ class Allocated:
 
 
 def watch_allocator(call: Callable[[], Any], on_gpu: bool) -> tuple[Any, Allocated]:
-    """The result of `call`, and what the allocator of the GPU, or that of the CPU, gives
+    """Returns the result of `call`, and what the allocator of the GPU, or that of the CPU, gives
     meanwhile. The result is alive at the end."""
     with AllocatorWatch(on_gpu) as watch:
         result = call()

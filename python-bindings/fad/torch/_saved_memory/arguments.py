@@ -27,9 +27,9 @@ def take_keywords(
     keywords: Mapping[str, Any],
     own: Collection[str] = (),
 ) -> dict[str, Any]:
-    """The keyword arguments of `function`, of which a report is given some in `kwargs` and others
-    as its own `keywords`. Raises TypeError where `function` does not take them with `inputs`;
-    `own` are the names of the report's other arguments."""
+    """Returns the keyword arguments of `function`, of which a report is given some in `kwargs` and
+    others as its own `keywords`. Raises TypeError where `function` does not take them with
+    `inputs`; `own` are the names of the report's other arguments."""
     check_own(report, "kwargs", kwargs, (Mapping,), "a mapping such as {'mask': mask}")
     kwargs = dict(kwargs or {})
     for name in keywords:
@@ -51,8 +51,8 @@ def take_keywords(
 
 
 def _find_signature(function: Callable) -> inspect.Signature | None:
-    """The parameters of `function`; None where they are not known, or hooks change what it is
-    called with."""
+    """Returns the parameters of `function`; None where they are not known, or hooks change what it
+    is called with."""
     if isinstance(function, torch.nn.Module):
         if has_hooks_on_arguments(function):
             return None

@@ -38,7 +38,7 @@ class Graph:
 
 
 def walk_graph(results: Iterable[torch.Tensor], stop: Iterable[torch.Tensor]) -> Graph:
-    """Tensors that the graph from `results` down to the tensors `stop` holds."""
+    """Returns the tensors that the graph from `results` down to the tensors `stop` holds."""
     seen = {each.grad_fn for each in stop if each.grad_fn is not None}
     worklist = [each.grad_fn for each in results if each.grad_fn is not None]
     nodes, leaves = [], {}
@@ -86,20 +86,20 @@ def _read(node: Any, unseen: set[str]) -> Iterator[tuple[str, torch.Tensor]]:
 
 
 def _name(name: str, value: Any) -> Iterator[tuple[str, torch.Tensor]]:
-    """The tensors of `value`: hooks may have packed one into something else."""
+    """Yields the tensors of `value`: hooks may have packed one into something else."""
     for leaf in tree_leaves(value):
         if isinstance(leaf, torch.Tensor):
             yield name, leaf
 
 
 def _is_opaque(node: Any) -> bool:
-    """Whether `node` is one of C++ that neither PyTorch nor fad can read, or one that
+    """Tells whether `node` is one of C++ that neither PyTorch nor fad can read, or one that
     replaces another node, which has changed a part of a tensor in place."""
     return type(node).__name__ in ("CppFunction", "CopySlices") and not is_sequence(node)
 
 
 def find_storages(tensor: torch.Tensor) -> list[torch.UntypedStorage]:
-    """The storages that `tensor` keeps alive."""
+    """Returns the storages that `tensor` keeps alive."""
     if hasattr(tensor, "__tensor_flatten__"):
         names, _ = tensor.__tensor_flatten__()
         inner = [getattr(tensor, name) for name in names]

@@ -50,7 +50,7 @@ class HeldTensor:
 
 
 def _get_row(tensor: HeldTensor) -> tuple[int, str, str]:
-    """The bytes of a tensor, and what a row has of it beside its module."""
+    """Returns the bytes of a tensor, and what a row has of it beside its module."""
     type_ = f"{tensor.dtype}[{','.join(map(str, tensor.shape))}]"
     return tensor.bytes, type_, ", ".join(tensor.holders)
 
@@ -103,7 +103,7 @@ class SavedMemory(AsJson):
         return dict(sums)
 
     def summary(self) -> str:
-        """A sentence with the bytes that count, and the peak of a step, where it was
+        """Returns a sentence with the bytes that count, and the peak of a step, where it was
         measured."""
         count = len(self._counted)
         sentence = f"autograd keeps {show_bytes(self.bytes)} for backward, of {count} tensor"
@@ -111,7 +111,7 @@ class SavedMemory(AsJson):
         return sentence + ("" if self.peak is None else f"; peak of a step {show_bytes(self.peak)}")
 
     def table(self) -> str:
-        """All of it as text. Equal layers are one row, with the sum of their bytes."""
+        """Returns all of it as text. Equal layers are one row, with the sum of their bytes."""
         kinds = self.by_kind
         rows = {"kept for backward": self.bytes}
         named = {
@@ -167,7 +167,7 @@ class SavedMemory(AsJson):
         return self.table()
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it as a dictionary."""
+        """Returns all of it as a dictionary."""
         data = asdict(self)
         for name in ("bytes", "by_kind", "by_operator", "by_module"):
             data[name] = getattr(self, name)
@@ -234,7 +234,7 @@ def saved_memory(
 def _measure(
     call: Callable[[], list[torch.Tensor]], leaves: list[torch.Tensor], on_gpu: bool
 ) -> tuple[Any, Any]:
-    """Bytes that the allocator gives during forward, and then during backward."""
+    """Returns the bytes that the allocator gives during forward, and then during backward."""
     results, forward = watch_allocator(call, on_gpu)
     trained = [result for result in results if result.requires_grad]
 

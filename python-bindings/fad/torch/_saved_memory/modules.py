@@ -37,7 +37,7 @@ class ModuleWatch:
         return tuple(dict.fromkeys(self._names.values()))
 
     def count_parameters(self) -> dict[str, int]:
-        """The bytes of the parameters and buffers of each module that has some of its own;
+        """Returns the bytes of the parameters and buffers of each module that has some of its own;
         what several share counts for the first."""
         seen: set[int] = set()
         counts: dict[str, int] = {}
@@ -106,6 +106,6 @@ class ModuleMarks(ModuleWatch):
         self._mark()
 
     def find(self, node: Any) -> str:
-        """The innermost module that ran when `node` was made."""
+        """Returns the innermost module that ran when `node` was made."""
         place = bisect_right(self._numbers, get_sequence_number(node)) - 1
         return self._marks[place] if place >= 0 else ""

@@ -7,13 +7,14 @@ from .._requirements import torch
 
 
 def is_sequence(node: Any) -> bool:
-    """Whether a node of autograd is that of a nested sequence. The extension is loaded, then."""
+    """Tells whether a node of autograd is that of a nested sequence. The extension is loaded,
+    then."""
     return type(node).__name__ == "CppFunction" and node.name() == "FadBackward"
 
 
 def read_sequence(node: Any) -> tuple[list[tuple[str, torch.Tensor]], list[Any]]:
-    """Tensors that the node of a sequence holds, by names: "source", "constant", "derivative" or
-    "bits"; and the nodes of PyTorch's that it keeps, with what they have saved."""
+    """Returns the tensors that the node of a sequence holds, by names: "source", "constant",
+    "derivative" or "bits"; and the nodes of PyTorch's that it keeps, with what they have saved."""
     held, nodes = [], []
     for name, tensor in zip(*torch.ops.fad._held(find_node_address(node))):
         if name == "own":

@@ -9,8 +9,8 @@ from .._requirements import torch
 
 
 def _walk(values: Any) -> Iterator[tuple[str, Any]]:
-    """All that `values` lead to: modules, tensors and functions, and what functions refer
-    to by their closures and their globals, with the name that they have there."""
+    """Yields all that `values` lead to: modules, tensors and functions, and what functions refer to
+    by their closures and their globals, with the name that they have there."""
     seen: set[int] = set()
     worklist = [("", value) for value in reversed(tree_leaves(values))]
     while worklist:
@@ -38,7 +38,7 @@ def _walk(values: Any) -> Iterator[tuple[str, Any]]:
 
 
 def find_tensors(values: Any) -> list[torch.Tensor]:
-    """The tensors of modules and of other values; those that functions refer to, too."""
+    """Returns the tensors of modules and of other values; those that functions refer to, too."""
     found: dict[int, torch.Tensor] = {}
     for _, value in _walk(values):
         tensors = [value] if isinstance(value, torch.Tensor) else []
@@ -49,7 +49,7 @@ def find_tensors(values: Any) -> list[torch.Tensor]:
 
 
 def find_modules(values: Any) -> dict[str, torch.nn.Module]:
-    """The outermost modules that `values` lead to, by the names that functions have for
+    """Returns the outermost modules that `values` lead to, by the names that functions have for
     them. One alone has the empty name."""
     modules = [(name, value) for name, value in _walk(values)]
     modules = [(n, value) for n, value in modules if isinstance(value, torch.nn.Module)]

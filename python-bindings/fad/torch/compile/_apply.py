@@ -111,9 +111,9 @@ def apply_plan(
 
 
 def _widen_codes(plan: dict[str, Any]) -> dict[str, str]:
-    """The types of the new nodes by name. Few-bit numbers that only new nodes read have
-    32 bits until they are packed and after they are unpacked: Inductor's C++ code for
-    bytes takes twenty times as long."""
+    """Returns the types of the new nodes by name. Few-bit numbers that only new nodes read have 32
+    bits until they are packed and after they are unpacked: Inductor's C++ code for bytes takes
+    twenty times as long."""
     types = {entry["name"]: entry["type"] for entry in plan["new"]}
     fixed = {*plan["results"], *(name for names in plan["operands"].values() for name in names)}
     fixed |= {entry["name"] for entry in plan["saved"]}
@@ -136,7 +136,7 @@ def _widen_codes(plan: dict[str, Any]) -> dict[str, str]:
 
 
 def _find_operation(node: fx.Node) -> fx.Node:
-    """The operation of which `node` is a result."""
+    """Returns the operation of which `node` is a result."""
     while is_part(node):
         node = node.args[0]
     return node
@@ -149,8 +149,8 @@ def _build(
     shapes: dict[fx.Node, list[Any] | None],
     is_fused: bool,
 ) -> fx.Node:
-    """The node of `entry`. Where few-bit numbers are packed, `shapes` has their shape by the
-    packed node, and otherwise none: they take a byte each."""
+    """Returns the node of `entry`. Where few-bit numbers are packed, `shapes` has their shape by
+    the packed node, and otherwise none: they take a byte each."""
     op, dtype = entry["op"], TORCH_TYPES.get(entry["type"])
     if op == "fad.pack":
         if can_pack(args[0], entry["bits"]):
@@ -215,7 +215,7 @@ def _convert(build: Builder, node: fx.Node, dtype: torch.dtype) -> fx.Node:
 
 
 def _copy(graph: fx.Graph, values: Values, node: fx.Node) -> fx.Node:
-    """A copy of `node`, which forward changes in place, for all of its readers."""
+    """Returns a copy of `node`, which forward changes in place, for all of its readers."""
     copy = Builder(graph, values, node)(aten.clone.default, node)
     for user in list(node.users):
         if user is not copy and user.target is not aten.copy_.default:
@@ -345,7 +345,7 @@ def keep_layouts(
 
 
 def _find_filters(backward: fx.GraphModule) -> set[str]:
-    """The names of the filters that backward computes with. For the gradient of a filter
+    """Returns the names of the filters that backward computes with. For the gradient of a filter
     alone, as in a first layer, it needs no more than the sizes."""
     nodes = backward.graph.find_nodes(op="call_function", target=aten.convolution.default)
     filters = {node.args[1].name for node in nodes}
@@ -357,8 +357,8 @@ def _find_filters(backward: fx.GraphModule) -> set[str]:
 
 
 def _choose_copies(saved: list[object], filters: set[str], copies: float) -> set[fx.Node]:
-    """Those of `filters` among `saved` of which forward saves copies: the largest first,
-    up to the part `copies` of all bytes."""
+    """Returns those of `filters` among `saved` of which forward saves copies: the largest first, up
+    to the part `copies` of all bytes."""
     computed = {
         identify_storage(node.meta["val"]): count_storage_bytes(node.meta["val"])
         for node in saved
@@ -378,7 +378,7 @@ def _choose_copies(saved: list[object], filters: set[str], copies: float) -> set
 
 
 def _has_channels(node: object) -> bool:
-    """Whether `node` is an input with channels."""
+    """Tells whether `node` is an input with channels."""
     if not isinstance(node, fx.Node) or node.op != "placeholder":
         return False
     value = node.meta.get("val")

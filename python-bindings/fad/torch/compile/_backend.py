@@ -84,7 +84,7 @@ def compile_inductor(
 
 
 def make_inner(partitioner: Partitioner, options: Mapping[str, Any]) -> Callable:
-    """A compiler of the parts of a graph that `partitioner` splits, with the `options` that
+    """Returns a compiler of the parts of a graph that `partitioner` splits, with the `options` that
     a user has set."""
     has_budget = partitioner.has_budget
     try:
@@ -115,8 +115,8 @@ def _compile_as_inductor(
 def read_options(
     options: Mapping[str, Any], mode: str | None, make: Callable[..., _Made]
 ) -> tuple[_Made, str, dict[str, Any]]:
-    """The partitioner that `make` makes by those `options` that are fad's, the engine,
-    and the options of Inductor, with those of `mode`."""
+    """Returns the partitioner that `make` makes by those `options` that are fad's, the engine, and
+    the options of Inductor, with those of `mode`."""
     own = {k[4:]: v for k, v in options.items() if k.startswith("fad.")}
     others = {k: v for k, v in options.items() if not k.startswith("fad.")}
     engine = own.pop("engine", "inductor")
@@ -219,7 +219,7 @@ class _Depend(torch.autograd.Function):
 
 
 def _depend_on(anchor: torch.Tensor, gradients: tuple[Any, ...], _: Any) -> Any:
-    """The `gradients` of a function, for its node of autograd. Where they are to be
+    """Returns the `gradients` of a function, for its node of autograd. Where they are to be
     differentiated, they depend on the inputs of the function, by `anchor`."""
     tensors = [each for each in gradients if isinstance(each, torch.Tensor)]
     if not torch.is_grad_enabled() or not tensors:
@@ -229,9 +229,9 @@ def _depend_on(anchor: torch.Tensor, gradients: tuple[Any, ...], _: Any) -> Any:
 
 
 def _find_nodes(outputs: Any, before: set[Any]) -> Iterator[Any]:
-    """The nodes of autograd that `outputs` of a compiled function come from: the function's
-    own, below those of views of its results. Results that are views of inputs come from
-    the nodes `before` the function, which are not its own."""
+    """Yields the nodes of autograd that `outputs` of a compiled function come from: the function's
+    own, below those of views of its results. Results that are views of inputs come from the nodes
+    `before` the function, which are not its own."""
     seen = set(before)
     worklist = [each.grad_fn for each in tree_leaves(outputs) if isinstance(each, torch.Tensor)]
     while worklist:

@@ -40,9 +40,9 @@ class Trial:
 
 
 def find_within(split: Callable[[int | None], Trial], budget: int, bound: int) -> Trial:
-    """The fastest of some trials within the `budget`; where there is none, that of the lowest
-    peak. `split` makes the trial of the fastest selection whose estimate is within a bound, or
-    else the lowest, and with None, that of the selection without a budget. It returns a trial
+    """Returns the fastest of some trials within the `budget`; where there is none, that of the
+    lowest peak. `split` makes the trial of the fastest selection whose estimate is within a bound,
+    or else the lowest, and with None, that of the selection without a budget. It returns a trial
     again where another bound has the same selection. `bound` is the first one."""
     trial = split(bound)
     tried, others = [trial], []
@@ -79,8 +79,8 @@ def find_within(split: Callable[[int | None], Trial], budget: int, bound: int) -
 
 
 def _correct(tried: list[Trial], budget: int, low: int, high: int) -> int:
-    """A bound for the estimate between `low` and `high`, at which the schedule is likely to be
-    little below the `budget`."""
+    """Returns a bound for the estimate between `low` and `high`, at which the schedule is likely to
+    be little below the `budget`."""
     aim = (1 - _MARGIN) * budget
     below = [trial for trial in tried if trial.peak <= budget]
     above = [trial for trial in tried if trial.peak > budget]

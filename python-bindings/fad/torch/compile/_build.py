@@ -29,7 +29,7 @@ class Values:
         self.forms: dict[Any, tuple[Any, ...]] = {}
 
     def compute(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """The result of `target`. Tensors are operands of their own, not in lists."""
+        """Returns the result of `target`. Tensors are operands of their own, not in lists."""
         key = (target, tuple(map(_describe, args)), tuple(kwargs.items()))
         try:
             form = self.forms.get(key)
@@ -75,7 +75,7 @@ def _describe(argument: Any) -> Any:
 
 
 def _find_base(value: torch.Tensor, args: tuple[Any, ...]) -> int | None:
-    """The number of the operand of which `value` is a view."""
+    """Returns the number of the operand of which `value` is a view."""
     for number, argument in enumerate(args):
         if isinstance(argument, torch.Tensor):
             if identify_storage(argument) == identify_storage(value):
@@ -123,8 +123,8 @@ Build = Callable[..., torch.fx.Node]
 
 
 def _find_part(shape: Sequence[int], each: int) -> list[int]:
-    """The shape of one of `each` parts of a tensor of `shape`: rows, and elements of a
-    row. Rows are as long as can be."""
+    """Returns the shape of one of `each` parts of a tensor of `shape`: rows, and elements of a row.
+    Rows are as long as can be."""
     rows, total = 1, 1
     for size in shape:
         total *= size
@@ -145,13 +145,13 @@ def _is_for_loops(node: torch.fx.Node) -> bool:
 
 
 def _find_place(bits: int) -> int:
-    """The bits that a number of `bits` bits has in a word: 1, 2 or 4."""
+    """Returns the bits that a number of `bits` bits has in a word: 1, 2 or 4."""
     return 8 // (8 // bits)
 
 
 def can_pack(codes: torch.fx.Node, bits: int) -> bool:
-    """Whether `codes` are packed; not where their number depends on data. Where a number needs
-    more than half a byte, it is as well off in its own."""
+    """Tells whether `codes` are packed; not where their number depends on data. Where a number
+    needs more than half a byte, it is as well off in its own."""
     return bits <= 4 and not has_free_unbacked_symbols(codes.meta["val"])
 
 
@@ -164,7 +164,7 @@ def pack(build: Build, codes: torch.fx.Node, bits: int) -> torch.fx.Node:
 
 
 def list_sizes(build: Build, codes: torch.fx.Node) -> list[Any]:
-    """The sizes of `codes`: numbers, or nodes for those that are dynamic."""
+    """Returns the sizes of `codes`: numbers, or nodes for those that are dynamic."""
     return [
         size if isinstance(size, int) else build(aten.sym_size.int, codes, dimension)
         for dimension, size in enumerate(codes.meta["val"].shape)
@@ -172,7 +172,7 @@ def list_sizes(build: Build, codes: torch.fx.Node) -> list[Any]:
 
 
 def unpack(build: Build, packed: torch.fx.Node, bits: int, shape: list[Any]) -> torch.fx.Node:
-    """The codes in `packed`, as integers of 32 bits of the shape `shape`."""
+    """Returns the codes in `packed`, as integers of 32 bits of the shape `shape`."""
     # The places of a word are the first dimension of the codes on a CPU, and the last on a GPU.
     if _is_for_loops(packed):
         each, steps_shape, step = 8 // bits, [8 // bits, 1, 1], bits
@@ -198,7 +198,7 @@ def unpack(build: Build, packed: torch.fx.Node, bits: int, shape: list[Any]) -> 
 
 
 def _compute(build: Build, compute: Callable, one: Any, other: Any) -> Any:
-    """The result of `compute` for two numbers, or nodes that stand for numbers."""
+    """Returns the result of `compute` for two numbers, or nodes that stand for numbers."""
     if isinstance(one, int) and isinstance(other, int):
         return compute(one, other)
     return build(compute, one, other)
@@ -308,16 +308,16 @@ def _is_random(mask: fx.Node) -> bool:
 
 
 def _is_drawn(node: fx.Node) -> bool:
-    """Whether `node` is random numbers, of 32 bits as they are drawn or of another type."""
+    """Tells whether `node` is random numbers, of 32 bits as they are drawn or of another type."""
     while node.target is prims.convert_element_type.default:
         node = node.args[0]
     return node.target is prims.inductor_random.default
 
 
 def _is_packed(mask: fx.Node, new: fx.Node) -> bool:
-    """Whether `new` is computed from words, and neither from `mask` itself nor from random
-    numbers: all ways from `new` to them lead through words, which together have fewer bytes
-    than `mask` has elements."""
+    """Tells whether `new` is computed from words, and neither from `mask` itself nor from random
+    numbers: all ways from `new` to them lead through words, which together have fewer bytes than
+    `mask` has elements."""
     count = mask.meta["val"].numel()
     # Where the number of elements is dynamic, nothing is packed.
     if not isinstance(count, int):
@@ -330,7 +330,7 @@ def _is_packed(mask: fx.Node, new: fx.Node) -> bool:
 
 
 def _is_word(node: fx.Node, count: int) -> bool:
-    """Whether `node` is a tensor of fewer than `count` bytes without a sign."""
+    """Tells whether `node` is a tensor of fewer than `count` bytes without a sign."""
     value = node.meta.get("val")
     if not isinstance(value, torch.Tensor) or value.dtype is not torch.uint8:
         return False

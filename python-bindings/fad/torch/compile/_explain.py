@@ -62,14 +62,14 @@ class Explanation(Comparison, AsJson):
     `str(explanation)` is `explanation.table()`."""
 
     def table(self) -> str:
-        """All of it as text."""
+        """Returns all of it as text."""
         return make_table(self)
 
     def __str__(self) -> str:
         return self.table()
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it as a dictionary."""
+        """Returns all of it as a dictionary."""
         data: dict[str, Any] = asdict(self)
         for graph in data["graphs"]:
             for part in graph["partitions"].values():
@@ -109,7 +109,8 @@ class _Recorder(Partitioner):
         self.runs: Counter[int] = Counter()
 
     def count_runs(self, compile_: Callable[..., Callable]) -> Callable[..., Callable]:
-        """A backend as `compile_`, whose calls count for the graphs that it has recorded."""
+        """Returns a backend as `compile_`, whose calls count for the graphs that it has
+        recorded."""
 
         def compile_counted(*arguments: Any) -> Callable:
             before = len(self.graphs)
@@ -165,9 +166,9 @@ def explain(
     compare: Iterable[str] = (),
     **keywords: Any,
 ) -> Explanation:
-    """Tensors that `model(*inputs, **kwargs, **keywords)` saves for backward where it is
-    compiled with the backend `fad` and `options`, compared with PyTorch's partitioner and
-    with the model without `torch.compile`.
+    """Returns the tensors that `model(*inputs, **kwargs, **keywords)` saves for backward where it
+    is compiled with the backend `fad` and `options`, compared with PyTorch's partitioner and with
+    the model without `torch.compile`.
 
     `model` is a module, or a function that calls one; an argument of it that has the name of one
     of `explain` stands in `kwargs`. `options` and `dynamic` are those of `torch.compile`.
@@ -224,7 +225,7 @@ def explain(
 
 
 def _make_capture(recorder: _Recorder, engine: str, others: dict[str, Any]) -> Callable:
-    """A backend that partitions as `engine` does, and runs the operations one by one."""
+    """Returns a backend that partitions as `engine` does, and runs the operations one by one."""
     if engine == "eager":
         return lambda graph, inputs: compile_eager(graph, inputs, recorder)
 
@@ -251,7 +252,7 @@ def _own_compilations() -> Iterator[None]:
 
 
 def _read_settings(names: Iterable[str] | None) -> dict[str, Mapping[str, Any]]:
-    """The options of `torch._functorch.config` of each of `names`."""
+    """Returns the options of `torch._functorch.config` of each of `names`."""
     if isinstance(names, str):
         raise TypeError(f"compare is {names!r}; list it: [{names!r}]")
     return {name: _read_setting(name) for name in names or ()}
@@ -356,7 +357,7 @@ def _compare(one: Partition, other: Partition) -> Partition:
 
 
 def make_step(call: Callable[[], Any], trained: Sequence[torch.Tensor]) -> Callable[[], Any]:
-    """A step forward and backward, with ones for the gradients of all results of `call`.
+    """Returns a step forward and backward, with ones for the gradients of all results of `call`.
     The step leaves `.grad` of the `trained` tensors as they are."""
 
     def step() -> Any:
@@ -372,7 +373,7 @@ def _is_differentiable(leaf: Any) -> bool:
 
 
 def measure_peak(step: Callable[[], Any]) -> int:
-    """The most bytes that PyTorch's allocator gives during `step`, beyond those of
+    """Returns the most bytes that PyTorch's allocator gives during `step`, beyond those of
     before."""
     if torch.cuda.is_available():
         most = watch_allocator(step, on_gpu=True)[1].peak
@@ -382,7 +383,7 @@ def measure_peak(step: Callable[[], Any]) -> int:
 
 
 def measure_times(steps: Sequence[Callable[[], Any]]) -> list[float]:
-    """The medians of the seconds that each step takes, in turn with the others: those of
+    """Returns the medians of the seconds that each step takes, in turn with the others: those of
     all threads of the processor, or with a GPU, those until it is done."""
     clock = _read_gpu_clock if torch.cuda.is_available() else time.process_time
     times: list[list[float]] = [[] for _ in steps]
@@ -408,7 +409,7 @@ def _measure(
     dynamic: bool | None,
     settings: Mapping[str, Mapping[str, Any]],
 ) -> ByColumn[Measurement]:
-    """The steps of the model, by fad, by PyTorch with the same engine and each of its
+    """Returns the steps of the model, by fad, by PyTorch with the same engine and each of its
     `settings`, and without `torch.compile`."""
 
     def make_stock() -> Callable:

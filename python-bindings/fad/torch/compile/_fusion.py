@@ -76,7 +76,7 @@ class ColumnsLast(InductorChoices):
 
 
 def _sums_columns(node1: BaseSchedulerNode, node2: BaseSchedulerNode) -> bool:
-    """Whether two reductions of a GPU are not both over rows."""
+    """Tells whether two reductions of a GPU are not both over rows."""
     if not (node1.is_reduction() and node2.is_reduction()) or node1.get_device().type == "cpu":
         return False
     return not all(map(MixOrderReduction.is_contiguous_node, (node1, node2)))

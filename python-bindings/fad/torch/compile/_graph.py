@@ -89,7 +89,7 @@ _CONVOLUTIONS = {aten.convolution: 2, aten.convolution_backward: 3}
 
 
 def find_target(graph: fx.Graph) -> str:
-    """The target whose times count: that of the tensors."""
+    """Returns the target whose times count: that of the tensors."""
     values = (node.meta.get("val") for node in graph.nodes)
     tensors = (value for value in values if isinstance(value, torch.Tensor))
     return "cpu" if all(tensor.device.type == "cpu" for tensor in tensors) else "gpu"
@@ -100,14 +100,14 @@ _MLIR = {row.name: row.mlir for row in OPERATORS}
 
 
 def describe_fusion(target: str) -> dict[str, Any]:
-    """The attribute `#fad.fusion` of a function that Inductor compiles for `target`."""
+    """Returns the attribute `#fad.fusion` of a function that Inductor compiles for `target`."""
     is_cpu = target == "cpu"
     heavy = {"once": [_MLIR[name] for name in HEAVY]} if is_cpu else {}
     return {**find_inlining_limits(is_cpu), **heavy}
 
 
 def find_memory(node: fx.Node) -> dict[str, Any]:
-    """The attributes that say what Inductor does with the memory of `node`."""
+    """Returns the attributes that say what Inductor does with the memory of `node`."""
     packet = get_packet(node)
     if packet in _FUSED:
         return {"fad.fuses": None}
@@ -123,8 +123,8 @@ def find_memory(node: fx.Node) -> dict[str, Any]:
 
 
 def find_kind(node: fx.Node) -> str:
-    """The kind of `fad.opaque` for `node`. What is not known is kept: repeating it
-    may have other effects, or other results."""
+    """Returns the kind of `fad.opaque` for `node`. What is not known is kept: repeating it may have
+    other effects, or other results."""
     if must_repeat(node):
         return "repeat"
     target: Any = node.target
@@ -154,7 +154,7 @@ _IS_SAVED = ("MUST_SAVE", "MUST_CPU_OFFLOAD")
 
 
 def is_bound(node: fx.Node) -> bool:
-    """Whether a checkpoint decides whether backward repeats `node`."""
+    """Tells whether a checkpoint decides whether backward repeats `node`."""
     policy = get_policy(node)
     return getattr(policy, "name", "") in _IS_SAVED or must_repeat(node)
 
@@ -174,7 +174,7 @@ def find_makers(
 
 
 def is_part(node: fx.Node) -> bool:
-    """Whether `node` is one of several results of another node."""
+    """Tells whether `node` is one of several results of another node."""
     return node.target is operator.getitem
 
 
@@ -190,13 +190,13 @@ def is_part(node: fx.Node) -> bool:
 
 
 def is_write(node: fx.Node) -> bool:
-    """Whether `node` does nothing but write a value to an input."""
+    """Tells whether `node` does nothing but write a value to an input."""
     return node.target is aten.copy_.default and not node.users
 
 
 def find_mutated(graph: fx.Graph, num_fwd_outputs: int) -> set[fx.Node]:
-    """The inputs that forward changes: by an operation of the graph, or afterwards,
-    as the descriptions of its outputs say."""
+    """Returns the inputs that forward changes: by an operation of the graph, or afterwards, as the
+    descriptions of its outputs say."""
     mutated = find_changed_afterwards(graph, num_fwd_outputs)
     for node in graph.nodes:
         schema = get_schema(node)
@@ -210,7 +210,7 @@ def find_mutated(graph: fx.Graph, num_fwd_outputs: int) -> set[fx.Node]:
 
 
 def is_tangent(node: fx.Node) -> bool:
-    """Whether `node` is an input of backward: a cotangent."""
+    """Tells whether `node` is an input of backward: a cotangent."""
     return node.op == "placeholder" and "tangents" in str(node.target)
 
 
@@ -294,7 +294,7 @@ _HALVES = (torch.bfloat16, torch.float16)
 
 
 def is_decision(node: fx.Node) -> bool:
-    """Whether the result of `node` jumps where a computed operand is rounded."""
+    """Tells whether the result of `node` jumps where a computed operand is rounded."""
     is_comparison = get_packet(node) in _COMPARISONS
     if not is_comparison and not _finds_places(node):
         return False
@@ -322,7 +322,7 @@ def round_operands(graph: fx.Graph) -> None:
 
 
 def _finds_places(node: fx.Node) -> bool:
-    """Whether `node` reduces to integers: places of elements, or how many there are."""
+    """Tells whether `node` reduces to integers: places of elements, or how many there are."""
     value = node.meta.get("val")
     value = value[-1] if isinstance(value, (list, tuple)) else value
     is_reduction = torch.Tag.reduction in getattr(node.target, "tags", ())
@@ -330,7 +330,7 @@ def _finds_places(node: fx.Node) -> bool:
 
 
 def _is_half(operand: Any) -> bool:
-    """Whether the elements of `operand` are those of a tensor of 16-bit floats, in whatever
+    """Tells whether the elements of `operand` are those of a tensor of 16-bit floats, in whatever
     type: it may be converted, and elements chosen of it."""
     while isinstance(operand, fx.Node):
         value = operand.meta.get("val")
@@ -349,7 +349,8 @@ def _is_conversion(node: fx.Node) -> bool:
 
 
 def _find_origin(node: fx.Node) -> fx.Node:
-    """The operation that computes the elements of `node`, but for conversions of 16 bits."""
+    """Returns the operation that computes the elements of `node`, but for conversions of 16
+    bits."""
     while node.op == "call_function":
         if _is_conversion(node):
             if node.args[0].meta["val"].dtype not in _HALVES:
@@ -375,7 +376,7 @@ _PART = "fad_part"
 
 
 def merge_equal(graph: fx.Graph, **options: Any) -> fx.Graph:
-    """A copy of a joint graph without operations that occur more than once outside of
+    """Returns a copy of a joint graph without operations that occur more than once outside of
     checkpoints, or in one of them. Since PyTorch 2.14, `options` keep what backward reads apart
     from what forward alone reads."""
     written = find_written_in_backward(graph)

@@ -103,8 +103,8 @@ class _Importer:
         return tuple(estimate_size(size) for size in value.shape)
 
     def find_type(self, node: fx.Node) -> _Type:
-        """The type of `node`: its bytes count, and what depends on a cotangent is
-        made of floats, or it would end the dependence."""
+        """Returns the type of `node`: its bytes count, and what depends on a cotangent is made of
+        floats, or it would end the dependence."""
         value = node.meta.get("val")
         if not isinstance(value, torch.Tensor):
             return _Type((), "f64")
@@ -171,8 +171,8 @@ class _Importer:
         self.add_opaque(node, str(node.target), *self.describe(node), results)
 
     def is_value(self, node: fx.Node, is_dependent: bool) -> bool:
-        """Whether `node` is a value here. Numbers and objects are none: PyTorch saves
-        what backward reads of them. But they hand dependence on."""
+        """Tells whether `node` is a value here. Numbers and objects are none: PyTorch saves what
+        backward reads of them. But they hand dependence on."""
         return isinstance(node.meta.get("val"), torch.Tensor) or is_dependent
 
     def describe(self, node: fx.Node) -> tuple[str, list[fx.Node]]:
@@ -221,8 +221,8 @@ class _Importer:
         self.operands[node.name] = operands
 
     def find_operands(self, operands: list[fx.Node], is_backward: bool) -> list[_fad.Value]:
-        """The values of `operands`. What depends on a cotangent is backward's, whatever else it
-        reads."""
+        """Returns the values of `operands`. What depends on a cotangent is backward's, whatever
+        else it reads."""
         values = [self.values[operand] for operand in operands]
         if is_backward:
             if self.backward is None:
@@ -262,16 +262,16 @@ class _Importer:
         return True
 
     def has_arithmetic(self, node: fx.Node) -> bool:
-        """Whether the type of `node` is the one that it has in PyTorch, and not one
-        that only carries its bytes."""
+        """Tells whether the type of `node` is the one that it has in PyTorch, and not one that only
+        carries its bytes."""
         value = node.meta.get("val")
         if node not in self.values or not isinstance(value, torch.Tensor):
             return False
         return MLIR_TYPES.get(value.dtype) == self.types[node].element
 
     def is_linear(self, node: fx.Node) -> bool:
-        """Whether `node` is linear in the operands that depend on a cotangent. What
-        is not has no body: coefficients end there."""
+        """Tells whether `node` is linear in the operands that depend on a cotangent. What is not
+        has no body: coefficients end there."""
         if node not in self.dependent:
             return True
         packet = node.target.overloadpacket
@@ -350,7 +350,7 @@ def import_joint(
     is_fused: bool = False,
     proposals: Sequence[Sequence[str]] = (),
 ) -> Imported:
-    """The function of `graph`, whose first results are those of forward. The memory that
-    it takes is that of Inductor's code with `is_fused`, else that of its operations. Each of
+    """Returns the function of `graph`, whose first results are those of forward. The memory that it
+    takes is that of Inductor's code with `is_fused`, else that of its operations. Each of
     `proposals` has the names of nodes that may be saved together."""
     return _Importer(graph, num_forward_outputs, mutated, is_fused, proposals).run()

@@ -113,10 +113,10 @@ def bound_memory(
 
 
 def _pads_filters(graph: fx.GraphModule) -> bool:
-    """Whether convolutions in groups have their gradients in `graph`, on a CPU. For images
-    in the layout "channels last", oneDNN pads each group to 16 channels there: a filter of
-    one channel a group is copied in 256 times its bytes. Inductor takes the layout for
-    these where backward repeats a convolution."""
+    """Tells whether convolutions in groups have their gradients in `graph`, on a CPU. For images in
+    the layout "channels last", oneDNN pads each group to 16 channels there: a filter of one channel
+    a group is copied in 256 times its bytes. Inductor takes the layout for these where backward
+    repeats a convolution."""
     # One of them is enough: Inductor decides on the layout once for a whole graph, for all
     # of its convolutions, those without groups included.
     target = aten.convolution_backward.default
@@ -194,7 +194,7 @@ class Choices(ColumnsLast):
     def _may_wait(
         self, scheduler: Scheduler, node1: BaseSchedulerNode, node2: BaseSchedulerNode, score: int
     ) -> bool:
-        """Whether `node1` and `node2`, which reads its result, may run at once; both read
+        """Tells whether `node1` and `node2`, which reads its result, may run at once; both read
         `score` bytes."""
         later = self._count_later(scheduler, node1, node2)
         return min(later, self._count_earlier(scheduler, node1, node2)) <= _WAITING * score
@@ -202,7 +202,7 @@ class Choices(ColumnsLast):
     def _may_share(
         self, scheduler: Scheduler, node1: BaseSchedulerNode, node2: BaseSchedulerNode, score: int
     ) -> bool:
-        """Whether nodes that share operands of `score` bytes may run at once."""
+        """Tells whether nodes that share operands of `score` bytes may run at once."""
         first, second = sorted((node1, node2), key=lambda node: node.min_order)
         later = self._count_later(scheduler, first, second)
         return min(later, self._count_earlier(scheduler, first, second)) <= _WAITING * score
@@ -210,9 +210,9 @@ class Choices(ColumnsLast):
     def _count_later(
         self, scheduler: Scheduler, first: BaseSchedulerNode, second: BaseSchedulerNode
     ) -> int:
-        """How many more bytes wait if `first` runs as late as `second`: those of operands
-        that nothing reads when the last operation of `second` runs, less those of results
-        that the fusion removes, and those of results that nothing reads then."""
+        """Returns how many more bytes wait if `first` runs as late as `second`: those of operands
+        that nothing reads when the last operation of `second` runs, less those of results that the
+        fusion removes, and those of results that nothing reads then."""
         last = self._find_last(scheduler)
         own = {read.name for read in second.read_writes.reads}
 
@@ -237,9 +237,9 @@ class Choices(ColumnsLast):
     def _count_earlier(
         self, scheduler: Scheduler, first: BaseSchedulerNode, second: BaseSchedulerNode
     ) -> float:
-        """How many more bytes wait if `second` runs as early as `first`: those of its
-        results, but for operands that it is the last to read. It cannot where it reads
-        what is computed between them."""
+        """Returns how many more bytes wait if `second` runs as early as `first`: those of its
+        results, but for operands that it is the last to read. It cannot where it reads what is
+        computed between them."""
         nodes = scheduler.name_to_fused_node
         if any(nodes[name].min_order > first.max_order for name in second.ancestors):
             return math.inf
@@ -265,7 +265,7 @@ class Choices(ColumnsLast):
 
 
 def _decide(decide: Callable[..., bool], *arguments: Any) -> bool:
-    """The answer of `decide`; where it fails, as internals of PyTorch have changed, yes."""
+    """Returns the answer of `decide`; where it fails, as internals of PyTorch have changed, yes."""
     try:
         return decide(*arguments)
     except Exception as error:

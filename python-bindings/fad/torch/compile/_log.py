@@ -102,7 +102,8 @@ def _describe(
 
 
 def _describe_choice(forward: list[fx.Node], plan: dict[str, Any]) -> dict[str, Any]:
-    """The facts of a choice of fad's: PyTorch's partitioner has neither estimates nor kinds."""
+    """Returns the facts of a choice of fad's: PyTorch's partitioner has neither estimates nor
+    kinds."""
     facts = ("candidates", "edges", "peak", "fastest_peak", "scheduled_peak")
     kept = (node for node in forward if not is_part(node) and find_kind(node) == "keep")
     return {
@@ -244,7 +245,7 @@ def note_budget(kind: str, limit: float, need: float, exceeds: bool) -> None:
 
 
 def has_budgets() -> bool:
-    """Whether graphs with budgets were planned since the last call of `warn_of_budgets`."""
+    """Tells whether graphs with budgets were planned since the last call of `warn_of_budgets`."""
     return bool(_planned)
 
 

@@ -234,7 +234,7 @@ class Partitioner(CustomPartitionerFn):
         num_fwd_outputs: int,
         static: list[int],
     ) -> Parts:
-        """The parts of `gm`, whose graph is as `original`, within the budget."""
+        """Returns the parts of `gm`, whose graph is as `original`, within the budget."""
 
         def split(graph: fx.GraphModule | None = None) -> Parts:
             graph = graph or fx.GraphModule(gm, copy_graph(original))
@@ -271,7 +271,8 @@ class Partitioner(CustomPartitionerFn):
         return chosen.parts
 
     def choose_within(self, make_trial: Callable[[int | None], Trial]) -> Trial:
-        """The trial that the budget chooses, of those that `make_trial` makes for `find_within`."""
+        """Returns the trial that the budget chooses, of those that `make_trial` makes for
+        `find_within`."""
         if not self.fraction:
             budget = self.options["peak_budget"]
             trial = find_within(make_trial, budget, budget)
@@ -284,14 +285,14 @@ class Partitioner(CustomPartitionerFn):
         return trial
 
     def _schedule(self, parts: Parts, num_fwd_outputs: int) -> int:
-        """The peak of a step of `parts`, by Inductor's schedule of both."""
+        """Returns the peak of a step of `parts`, by Inductor's schedule of both."""
         from ._schedule import schedule_parts
 
         options = self.given if self.has_decompositions else None
         return find_scheduled_peak(*parts, schedule_parts(parts, num_fwd_outputs, options))
 
     def _describe_options(self) -> dict[str, Any]:
-        """The options that have an effect, for records of the plan."""
+        """Returns the options that have an effect, for records of the plan."""
         options = {"policy": self.policy, **self.options, "sizes": dict(self.sizes)}
         if self.fraction or self.slowdown:
             options |= {"peak_fraction": self.fraction, "slowdown": self.slowdown}
@@ -329,10 +330,10 @@ class Partitioner(CustomPartitionerFn):
             return saved
 
     def _find_reassociation(self) -> str:
-        """Which factors of a gradient may be multiplied with each other first. Where the
-        derivative itself is what is asked for, all are. Inductor rounds in its own way, so
-        that only a product which leaves the range of its type is wrong. Otherwise, gradients
-        have the bits of eager PyTorch."""
+        """Returns which factors of a gradient may be multiplied with each other first. Where the
+        derivative itself is what is asked for, all are. Inductor rounds in its own way, so that
+        only a product which leaves the range of its type is wrong. Otherwise, gradients have the
+        bits of eager PyTorch."""
         if self.policy == "fad" or "derivative_bits" in self.options:
             return "always"
         return "in-range" if self.is_fused else "never"
@@ -340,7 +341,7 @@ class Partitioner(CustomPartitionerFn):
     def find_plan(
         self, module: Module, options: dict[str, Any], gradient_bytes: int
     ) -> dict[str, Any]:
-        """The plan for `module`; with a budget, that of the least time within it."""
+        """Returns the plan for `module`; with a budget, that of the least time within it."""
 
         def plan(**more: Any) -> dict[str, Any]:
             text = _fad.plan(get_handle(module), self.policy, **{**options, **more})
@@ -372,13 +373,13 @@ class Partitioner(CustomPartitionerFn):
         return chosen
 
     def _find_parts(self, gradient_bytes: int) -> tuple[int, Fraction]:
-        """The bytes of gradients in an estimate, and which part of all else in a budget."""
+        """Returns the bytes of gradients in an estimate, and which part of all else in a budget."""
         if not self.is_fused:
             return gradient_bytes, Fraction(1)
         return math.floor(gradient_bytes * (1 - _GRADIENT_RESERVE)), 1 - _RESERVE
 
     def find_budget(self, peak: int, gradient_bytes: int) -> int:
-        """The lowest budget that a selection of the estimated `peak` keeps, where gradients
+        """Returns the lowest budget that a selection of the estimated `peak` keeps, where gradients
         have so many bytes: what fad leaves free for Inductor's kernels belongs to it."""
         gradients, rest = self._find_parts(gradient_bytes)
         return gradient_bytes + math.ceil((peak - gradients) / rest)
@@ -446,7 +447,8 @@ def _check_slowdown(slowdown: Any) -> float | None:
 
 
 def _note_other_budgets(graph: fx.Graph) -> bool:
-    """Whether there is a budget that is for PyTorch's partitioner, of which a warning is kept."""
+    """Tells whether there is a budget that is for PyTorch's partitioner, of which a warning is
+    kept."""
     has_budget = has_other_budget(graph)
     if has_budget:
         note_budget("of PyTorch", 0, 1, True)
@@ -455,8 +457,8 @@ def _note_other_budgets(graph: fx.Graph) -> bool:
 
 @contextlib.contextmanager
 def _without_collection() -> Iterator[None]:
-    """A search for garbage would visit all objects of the traced model, and a plan
-    makes no garbage that only a search finds."""
+    """Makes a search for garbage would visit all objects of the traced model, and a plan makes no
+    garbage that only a search finds."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -467,7 +469,7 @@ def _without_collection() -> Iterator[None]:
 
 
 def copy_graph(graph: fx.Graph) -> fx.Graph:
-    """A copy of a joint graph, whose nodes have the metadata of the original's."""
+    """Returns a copy of a joint graph, whose nodes have the metadata of the original's."""
     copy = fx.Graph()
     copy.output(copy.graph_copy(graph, val_map={}))
     copy.output_node().meta = dict(graph.output_node().meta)

@@ -70,20 +70,20 @@ _Held = dict[int, Storage]
 
 
 def count_storage_bytes(value: torch.Tensor) -> int:
-    """The bytes of the storage of a fake tensor, by the hints of its sizes."""
+    """Returns the bytes of the storage of a fake tensor, by the hints of its sizes."""
     if value.layout is not torch.strided:
         return 0
     return estimate_size(value.untyped_storage().nbytes())
 
 
 def get_tensors(node: fx.Node) -> list[torch.Tensor]:
-    """The tensors that `node` results in."""
+    """Returns the tensors that `node` results in."""
     leaves = tree_leaves(node.meta.get("val"))
     return [leaf for leaf in leaves if isinstance(leaf, torch.Tensor)]
 
 
 def count_bytes(node: fx.Node) -> int:
-    """The bytes of the storages that `node` results in."""
+    """Returns the bytes of the storages that `node` results in."""
     storages = {identify_storage(each): count_storage_bytes(each) for each in get_tensors(node)}
     return sum(storages.values())
 
@@ -138,13 +138,13 @@ class _Walk:
                 storage.kind = kind
 
     def find_peak(self) -> tuple[int, int]:
-        """The most bytes, and the first place that has them."""
+        """Returns the most bytes, and the first place that has them."""
         return _fad.find_peak([(each.bytes, each.first, each.last) for each in self.storages])
 
 
 def peak_bytes(forward: fx.GraphModule, backward: fx.GraphModule) -> Peak:
-    """The peak of a step of `forward`, whose last results are saved, and then
-    `backward`, whose placeholders have the names of the saved tensors.
+    """Returns the peak of a step of `forward`, whose last results are saved, and then `backward`,
+    whose placeholders have the names of the saved tensors.
 
     The graphs are those that a partitioner of AOTAutograd returns, with fake tensors
     as `meta["val"]`. Sizes that are symbols count by their hints."""
@@ -218,8 +218,8 @@ class Schedule:
 def find_scheduled_peak(
     forward: fx.GraphModule, backward: fx.GraphModule, schedules: tuple[Schedule, Schedule]
 ) -> int:
-    """The most bytes that a step of Inductor's `schedules` of both parts has alive at once, beyond
-    its inputs. Lifetimes are those of `peak_bytes`, of buffers and kernels."""
+    """Returns the most bytes that a step of Inductor's `schedules` of both parts has alive at once,
+    beyond its inputs. Lifetimes are those of `peak_bytes`, of buffers and kernels."""
     first, second = schedules
     start, end = first.kernels, first.kernels + second.kernels
     # By the buffer, the last kernel of the step that needs it.

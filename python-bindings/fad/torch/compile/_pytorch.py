@@ -131,8 +131,8 @@ def partition(
 
 
 def _propose(graph: fx.Graph, nodes: Any) -> list[list[str]]:
-    """The names of the values of `graph` that PyTorch would save: by default, and if it repeats
-    what it can but products and random numbers."""
+    """Returns the names of the values of `graph` that PyTorch would save: by default, and if it
+    repeats what it can but products and random numbers."""
     proposals = []
     for is_aggressive in (False, True):
         with functorch_config.patch(aggressive_recomputation=is_aggressive):
@@ -144,7 +144,7 @@ def _propose(graph: fx.Graph, nodes: Any) -> list[list[str]]:
 def find_required_in_backward(
     joint: fx.GraphModule, static_inputs: list[int], num_fwd_outputs: int
 ) -> Any:
-    """The operations of `joint` that depend on a cotangent, or must run in backward."""
+    """Returns the operations of `joint` that depend on a cotangent, or must run in backward."""
     return partitioners.classify_nodes(joint, static_inputs, num_fwd_outputs).required_bw_nodes
 
 
@@ -167,12 +167,12 @@ ROUNDS, IS_WRITTEN = "low_precision_pointwise_barrier", "inductor_realize_to_str
 
 
 def must_repeat(node: fx.Node) -> bool:
-    """Whether a checkpoint demands that backward repeats `node`."""
+    """Tells whether a checkpoint demands that backward repeats `node`."""
     return partitioners.must_recompute(node)
 
 
 def get_policy(node: fx.Node) -> Any:
-    """The decision of a checkpoint for `node`; None outside of checkpoints."""
+    """Returns the decision of a checkpoint for `node`; None outside of checkpoints."""
     return node.meta.get("recompute")
 
 
@@ -181,38 +181,39 @@ def set_policy(node: fx.Node, policy: CheckpointPolicy) -> None:
 
 
 def get_example(node: fx.Node) -> Any:
-    """The fake tensor or size that `node` of Dynamo's graph computes; None where it has none."""
+    """Returns the fake tensor or size that `node` of Dynamo's graph computes; None where it has
+    none."""
     return node.meta.get("example_value")
 
 
 def get_module_stack(node: fx.Node) -> Any:
-    """The modules that `node` is of, from the outermost one, each with its path and class. Nodes
-    of backward have those of the operation that is differentiated."""
+    """Returns the modules that `node` is of, from the outermost one, each with its path and class.
+    Nodes of backward have those of the operation that is differentiated."""
     return node.meta.get("nn_module_stack") or node.meta.get("fwd_nn_module_stack")
 
 
 def get_annotations(node: fx.Node) -> Any:
-    """The annotations of `node` by `torch.fx.traceback.annotate`."""
+    """Returns the annotations of `node` by `torch.fx.traceback.annotate`."""
     return node.meta.get("custom", {})
 
 
 def get_checkpoint(node: fx.Node) -> Any:
-    """A key for the checkpoint that `node` is of."""
+    """Returns a key for the checkpoint that `node` is of."""
     return node.meta.get("ac_graph_id")
 
 
 def get_part(node: fx.Node) -> Any:
-    """A key for the part of the joint graph in which AOTAutograd has traced `node`."""
+    """Returns a key for the part of the joint graph in which AOTAutograd has traced `node`."""
     return node.meta.get("partitioner_tag")
 
 
 def is_bound_to_backward(node: fx.Node) -> bool:
-    """Whether `node` changes memory, and has to do so in backward."""
+    """Tells whether `node` changes memory, and has to do so in backward."""
     return partitioners._must_be_in_backward(node)
 
 
 def is_bound_to_forward(node: fx.Node) -> bool:
-    """Whether AOTAutograd has traced `node` in forward."""
+    """Tells whether AOTAutograd has traced `node` in forward."""
     return partitioners._has_tag_is_forward(node)
 
 
@@ -228,30 +229,31 @@ def check_version(node: fx.Node) -> None:
 
 
 def is_of_autograd(node: fx.Node) -> bool:
-    """Whether `node` is of the gradient of an operation of PyTorch, and not of the backward of a
-    `torch.autograd.Function`: the former reads what autograd has saved."""
+    """Tells whether `node` is of the gradient of an operation of PyTorch, and not of the backward
+    of a `torch.autograd.Function`: the former reads what autograd has saved."""
     return bool(node.meta.get("autograd_backward"))
 
 
 def is_number_or_object(node: fx.Node) -> bool:
-    """Whether `node` is a size, or another value that is no tensor, which PyTorch saves."""
+    """Tells whether `node` is a size, or another value that is no tensor, which PyTorch saves."""
     return partitioners.is_sym_node(node) or is_object(node)
 
 
 def get_packet(node: fx.Node) -> Any:
-    """The operator that `node` calls, without its overload; None for other nodes."""
+    """Returns the operator that `node` calls, without its overload; None for other nodes."""
     return getattr(node.target, "overloadpacket", None)
 
 
 def is_view(op: OpOverload) -> bool:
-    """Whether the results of `op` are views of its arguments, as the aliases of its schema say."""
+    """Tells whether the results of `op` are views of its arguments, as the aliases of its schema
+    say."""
     returned = op._schema.returns
     return bool(returned) and all(each.alias_info is not None for each in returned)
 
 
 def makes_tensor(op: OpOverload) -> bool:
-    """Whether `op` makes a tensor that depends on the elements of no other. One from a file may
-    change, and tokens, which have private names, order effects. A tag would do."""
+    """Tells whether `op` makes a tensor that depends on the elements of no other. One from a file
+    may change, and tokens, which have private names, order effects. A tag would do."""
     if op in _like_tensor_constructors:
         return True
     is_other = op.namespace not in ("aten", "prims") or op.name().partition("::")[2][0] == "_"
@@ -261,8 +263,8 @@ def makes_tensor(op: OpOverload) -> bool:
 
 
 def find_changed_afterwards(graph: fx.Graph, num_fwd_outputs: int) -> set[fx.Node]:
-    """The inputs to which PyTorch copies results of forward, as the descriptions of its outputs
-    say."""
+    """Returns the inputs to which PyTorch copies results of forward, as the descriptions of its
+    outputs say."""
     inputs = {node.meta.get("desc"): node for node in graph.find_nodes(op="placeholder")}
     outputs = tree_leaves(graph.output_node().meta.get("desc", ()))[:num_fwd_outputs]
     changed = (getattr(output, "mutated_input", None) for output in outputs)
@@ -270,7 +272,7 @@ def find_changed_afterwards(graph: fx.Graph, num_fwd_outputs: int) -> set[fx.Nod
 
 
 def has_other_budget(graph: fx.Graph) -> bool:
-    """Whether there is a budget for PyTorch's partitioner: of all, or of a region."""
+    """Tells whether there is a budget for PyTorch's partitioner: of all, or of a region."""
     key = getattr(fx.traceback, "MEMORY_BUDGET_ANNOTATION_KEY", None)
     is_set = functorch_config.activation_memory_budget != 1
     return is_set or any(key in get_annotations(node) for node in graph.nodes)
@@ -293,7 +295,7 @@ def get_expression(size: torch.SymInt) -> Any:
 
 
 def get_count(packet: Any) -> Callable | None:
-    """The function that counts the operations of an operator; None where PyTorch has none.
+    """Returns the function that counts the operations of an operator; None where PyTorch has none.
 
     A public function for the count of one operator would do."""
     if packet is torch.ops.aten._scaled_dot_product_flash_attention_for_cpu:
@@ -309,8 +311,8 @@ def _count_attention(query, key, value, *args, **kwargs) -> int:
 
 
 def box(graph: fx.GraphModule) -> Callable:
-    """A function of `graph` whose arguments are a list, which it clears: what forward has saved
-    is freed after its last reader, and not after backward.
+    """Returns a function of `graph` whose arguments are a list, which it clears: what forward has
+    saved is freed after its last reader, and not after backward.
 
     PyTorch has no public form of such functions, as AOTAutograd calls them."""
     graph.graph.set_codegen(_BoxedCodeGen())
@@ -324,14 +326,14 @@ def box(graph: fx.GraphModule) -> Callable:
 
 
 def get_original(model: Callable) -> Callable:
-    """The module of which `torch.compile` has made `model`, or `model`.
+    """Returns the module of which `torch.compile` has made `model`, or `model`.
 
     PyTorch's documentation has no name for it."""
     return getattr(model, "_orig_mod", model)
 
 
 def is_compiled(node: Any) -> bool:
-    """Whether `node` of autograd is that of a function of AOTAutograd, which makes a class of
+    """Tells whether `node` of autograd is that of a function of AOTAutograd, which makes a class of
     nodes for each.
 
     A common base of these classes would do."""
@@ -339,7 +341,7 @@ def is_compiled(node: Any) -> bool:
 
 
 def packs_saved_tensors() -> bool:
-    """Whether hooks pack saved tensors now, as those of a checkpoint do.
+    """Tells whether hooks pack saved tensors now, as those of a checkpoint do.
 
     `torch.autograd.graph` sets and disables hooks, and has no question for them."""
     return torch._C._autograd._top_saved_tensors_default_hooks(True) is not None
@@ -384,9 +386,9 @@ def __getattr__(name: str) -> Any:
 
 
 def find_inlining_limits(is_cpu: bool) -> dict[str, int]:
-    """The limits up to which Inductor computes a value in each kernel that reads it, by their
-    names in `#fad.fusion`. They are `realize_*` of its configuration, as `ir.py` and `graph.py`
-    use them."""
+    """Returns the limits up to which Inductor computes a value in each kernel that reads it, by
+    their names in `#fad.fusion`. They are `realize_*` of its configuration, as `ir.py` and
+    `graph.py` use them."""
     config = inductor_config
     reads, operations = config.realize_acc_reads_threshold, config.realize_opcount_threshold
     if reads is None:
@@ -419,7 +421,7 @@ _MOST_OPERATIONS = 100
 
 
 def bounds_memory(graph: fx.GraphModule, has_budget: bool) -> bool:
-    """Whether memory matters more than Inductor's fusions: with a budget, or a checkpoint."""
+    """Tells whether memory matters more than Inductor's fusions: with a budget, or a checkpoint."""
     return has_budget or any(map(must_repeat, graph.graph.nodes))
 
 
@@ -429,19 +431,20 @@ _AFTER_FUSION = "_post_fusion_custom_pass"
 
 
 def run_after_fusion(change: Any) -> dict[str, Any]:
-    """The option with which Inductor calls `change` when it has fused operations of a graph; none
-    where a user has set it."""
+    """Returns the option with which Inductor calls `change` when it has fused operations of a
+    graph; none where a user has set it."""
     return {_AFTER_FUSION: change} if get_after_fusion() is None else {}
 
 
 def get_after_fusion() -> Any:
-    """The function that Inductor calls when it has fused operations; None where there is none."""
+    """Returns the function that Inductor calls when it has fused operations; None where there is
+    none."""
     return getattr(inductor_config, _AFTER_FUSION)
 
 
 def read_after_fusion(read: Any) -> dict[str, Any]:
-    """The options with which Inductor calls `read` in the place of any other function, for each
-    graph, as it looks for none in its caches."""
+    """Returns the options with which Inductor calls `read` in the place of any other function, for
+    each graph, as it looks for none in its caches."""
     return {_AFTER_FUSION: read, "fx_graph_cache": False, "fx_graph_remote_cache": False}
 
 
@@ -450,14 +453,14 @@ def _hint(expression: Any) -> int:
 
 
 def count_buffer_bytes(node: Any) -> int:
-    """The bytes of a buffer of Inductor's graph in compilation, by the hints of its sizes; 0 where
-    it is no tensor."""
+    """Returns the bytes of a buffer of Inductor's graph in compilation, by the hints of its sizes;
+    0 where it is no tensor."""
     layout = node.layout
     return _hint(layout.storage_size()) * layout.dtype.itemsize if hasattr(layout, "size") else 0
 
 
 def describe_buffer(node: Any) -> tuple[list[int], list[int], int]:
-    """The size, the strides and the bytes of the elements of a buffer or a view of one."""
+    """Returns the size, the strides and the bytes of the elements of a buffer or a view of one."""
     size, stride = (list(map(_hint, each)) for each in (node.get_size(), node.get_stride()))
     return size, stride, math.prod(size) * node.get_dtype().itemsize
 

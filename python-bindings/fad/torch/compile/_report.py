@@ -125,7 +125,7 @@ class Comparison:
         }
 
     def summary(self) -> str:
-        """A sentence with the bytes of each column, and one with the measurements, if there
+        """Returns a sentence with the bytes of each column, and one with the measurements, if there
         are any. A percentage is of fad to that column."""
         sentences = [compare("keeps", self.bytes)]
         if self.measurements:
@@ -141,7 +141,7 @@ class Comparison:
 
 
 def make_table(comparison: Comparison) -> str:
-    """The sentences, then the bytes of each module, then the tensors of each graph. Equal
+    """Returns the sentences, then the bytes of each module, then the tensors of each graph. Equal
     layers are one row, with the sum of their bytes."""
     sums = comparison.by_module
     unit = choose_unit(comparison.bytes.values())
@@ -162,7 +162,7 @@ def make_table(comparison: Comparison) -> str:
 def _add(
     names: Sequence[str], counts: Sequence[Mapping[str, int]], unit: Unit, failed: Sequence[str]
 ) -> list[str]:
-    """A row with the sums of the columns of `counts`, of which `failed` have none."""
+    """Returns a row with the sums of the columns of `counts`, of which `failed` have none."""
     sums = {column: sum(each[column] for each in counts) for column in counts[0]}
     shown = [unit.show(None if name in failed else count) for name, count in sums.items()]
     return [label(names), *shown]
@@ -179,7 +179,7 @@ def _get_figures(graph: Graph) -> Hashable:
 
 
 def _get_row(tensor: SavedTensor) -> tuple[str | int, ...]:
-    """The bytes of a tensor, and all that a row has of it but its module."""
+    """Returns the bytes of a tensor, and all that a row has of it but its module."""
     type_ = f"{tensor.dtype}[{','.join(tensor.shape)}]"
     reason = tensor.reason + (", as torch.compile does" if tensor.is_common else "")
     return tensor.bytes, type_, tensor.operation, tensor.line, reason
@@ -239,7 +239,7 @@ def _list(title: str, tensors: Sequence[SavedTensor]) -> list[str]:
 
 
 def _indent(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Lines of `rows` in columns, the first aligned on the right."""
+    """Returns the lines of `rows` in columns, the first aligned on the right."""
     widths = [max(map(len, column)) for column in zip(*rows)]
     return [
         "  " + "  ".join([row[0].rjust(widths[0]), *map(str.ljust, row[1:], widths[1:])]).rstrip()
@@ -319,7 +319,7 @@ _Edge = tuple[str, str, list[SavedTensor]]
 
 
 def _list_edges(part: Partition) -> list[_Edge]:
-    """The modules that make and read the tensors of each edge, and the tensors."""
+    """Returns the modules that make and read the tensors of each edge, and the tensors."""
     tensors = [tensor for tensor in part.tensors if tensor.bytes]
 
     def get_name(tensor: SavedTensor) -> str:
@@ -346,7 +346,7 @@ def _list_edges(part: Partition) -> list[_Edge]:
 
 
 def _name_tensors(tensors: list[SavedTensor]) -> str:
-    """The type of `tensors`, if they have one, and their number."""
+    """Returns the type of `tensors`, if they have one, and their number."""
     types = dict.fromkeys(f"{each.dtype}[{','.join(each.shape)}]" for each in tensors)
     if len(types) > 1:
         return f"{len(tensors)} tensors"

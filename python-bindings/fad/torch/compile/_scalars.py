@@ -49,7 +49,7 @@ class Operand:
         return body.convert(self.value, float_type(dtype))
 
     def read_float(self, body: Body, dtype: torch.dtype) -> Any:
-        """An operand of a formula: a value of floats, or a number."""
+        """Returns an operand of a formula: a value of floats, or a number."""
         return self.value if self.dtype is None else self.read(body, dtype)
 
 
@@ -57,7 +57,7 @@ Rule = Callable[..., Value]
 
 
 def apply_to_floats(formula: Formula) -> Rule:
-    """The rule of a formula of floats. Numbers are as they are."""
+    """Returns the rule of a formula of floats. Numbers are as they are."""
 
     def rule(body: Body, dtype: torch.dtype, *operands: Operand | None, **options: Any) -> Value:
         write = Writer(body, float_type(dtype))
@@ -130,7 +130,7 @@ def divide(
 
 
 def find_packet(operator: Operator) -> Any:
-    """The operator of PyTorch: with all its overloads."""
+    """Returns the operator of PyTorch: with all its overloads."""
     return getattr(prims if operator.name == "fma" else aten, operator.name)
 
 
@@ -193,7 +193,7 @@ SIGNS = {
 
 
 def _list_rows() -> dict[str, Operator]:
-    """The rows of operations by their names in plans."""
+    """Returns the rows of operations by their names in plans."""
     rows = {}
     for row in OPERATORS:
         for op, order in zip((row.mlir, row.integer), row.orders):
@@ -216,7 +216,7 @@ TARGETS: dict[str, Any] = {
 
 
 def read_number(value: Any) -> Any:
-    """A number of a plan, in which infinities and NaN are strings."""
+    """Returns a number of a plan, in which infinities and NaN are strings."""
     return float(value) if isinstance(value, str) else value
 
 
@@ -236,7 +236,7 @@ _BOUNDS = {"minimum": torch.clamp_max, "maximum": torch.clamp_min}
 
 @functools.cache
 def _expand(row: Operator, element: str, *numbers: Any, **options: Any) -> dict[str, Any]:
-    """The operations of an activation's value and derivative, with what `row` has besides
+    """Returns the operations of an activation's value and derivative, with what `row` has besides
     the tensor."""
     body = Body()
     x, write = body.add_argument(element), Writer(body, element)
@@ -247,7 +247,7 @@ def _expand(row: Operator, element: str, *numbers: Any, **options: Any) -> dict[
 
 
 def _evaluate(number: int, row: Operator, x: torch.Tensor, *numbers: Any, **options: Any) -> Any:
-    """The value of an activation at `x` for the `number` 0, and the derivative for 1."""
+    """Returns the value of an activation at `x` for the `number` 0, and the derivative for 1."""
     plan = _expand(row, MLIR_TYPES[x.dtype], *numbers, **options)
     entries = {entry["name"]: entry for entry in plan["new"]}
     # The only operand without a name is the argument.
@@ -272,7 +272,7 @@ def _evaluate(number: int, row: Operator, x: torch.Tensor, *numbers: Any, **opti
 
 
 def _decompose(name: str, **options: Any) -> tuple[Callable, Callable]:
-    """The activation `name` and its gradient, as functions of tensors."""
+    """Returns the activation `name` and its gradient, as functions of tensors."""
     row = _BY_NAME[name]
 
     @pw_cast_for_opmath

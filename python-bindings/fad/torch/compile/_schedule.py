@@ -69,9 +69,9 @@ class _Read(CustomSchedulerPass):
 def schedule_parts(
     parts: Parts, num_results: int, options: Container[str] | None
 ) -> tuple[Schedule, Schedule]:
-    """The schedules of forward, with so many results, and of backward, as the backend `fad` with a
-    budget compiles them where a user has set Inductor's `options`; as Inductor alone does with
-    None. Nothing of the parts is changed.
+    """Returns the schedules of forward, with so many results, and of backward, as the backend `fad`
+    with a budget compiles them where a user has set Inductor's `options`; as Inductor alone does
+    with None. Nothing of the parts is changed.
 
     Forward and backward of two selections may be compared by them."""
     forward, backward = parts
@@ -86,8 +86,8 @@ def schedule_parts(
 
 
 def _find_donated(parts: Parts, num_results: int) -> list[int]:
-    """The numbers of the inputs of backward that forward saves for it alone, each in memory of its
-    own, which may be written over."""
+    """Returns the numbers of the inputs of backward that forward saves for it alone, each in memory
+    of its own, which may be written over."""
     forward, backward = parts
     results = tree_leaves(forward.graph.output_node().args)[:num_results]
     others = [*forward.graph.find_nodes(op="placeholder"), *results]
@@ -114,8 +114,8 @@ def _schedule(
     options: Container[str] | None,
     **arguments: Any,
 ) -> Schedule:
-    """The schedule of `part`. The results of the numbers `visible` have the strides that PyTorch
-    expects, and the inputs of the numbers `donated` may be written over."""
+    """Returns the schedule of `part`. The results of the numbers `visible` have the strides that
+    PyTorch expects, and the inputs of the numbers `donated` may be written over."""
     graph = fx.Graph()
     graph.output(graph.graph_copy(part.graph, val_map={}))
     copy = fx.GraphModule(part, graph)
@@ -140,7 +140,7 @@ def _schedule(
 
 
 def _pass_through(graph: fx.Graph) -> Schedule:
-    """The schedule of a `graph` without operations."""
+    """Returns the schedule of a `graph` without operations."""
     inputs = {node.target: Buffer(0, -1, 0) for node in graph.find_nodes(op="placeholder")}
     results = tree_leaves(graph.output_node().args)
     named = [inputs.get(getattr(node, "target", None)) for node in results]
@@ -158,8 +158,8 @@ _CHANNELS = 16
 
 
 def _count_scratch(operation: Any) -> int:
-    """The bytes of memory that a convolution on a CPU needs for itself: copies of the filter, also
-    in "channels last", and of images that are not."""
+    """Returns the bytes of memory that a convolution on a CPU needs for itself: copies of the
+    filter, also in "channels last", and of images that are not."""
     numbers = _CONVOLUTIONS.get(getattr(operation, "op_overload", None))
     if numbers is None or operation.get_device().type != "cpu":
         return 0
@@ -208,7 +208,7 @@ class _Walk:
         return schedule
 
     def _find_last(self, nodes: Sequence[BaseSchedulerNode]) -> dict[str, int]:
-        """The last kernel that uses each buffer; the end where it is not freed before."""
+        """Returns the last kernel that uses each buffer; the end where it is not freed before."""
         last = {name: number for number, node in enumerate(nodes) for name in node.last_usage}
         return last | dict.fromkeys(V.graph.never_reuse_buffers, len(nodes))
 
@@ -236,7 +236,7 @@ class _Walk:
             self.schedule.buffers.append(Buffer(scratch, number, number))
 
     def _find_shared(self, number: int, buffer: Any, over: Mapping[str, str]) -> Buffer | None:
-        """The memory of another buffer in which `buffer` is."""
+        """Returns the memory of another buffer in which `buffer` is."""
         name, node = buffer.get_name(), buffer.node
         renamed = self.scheduler.mutation_real_name.get(name)
         layout = node.layout
@@ -254,7 +254,7 @@ class _Walk:
         return None
 
     def _is_inner(self, buffer: Any, kernel: BaseSchedulerNode, operations: Any) -> bool:
-        """Whether no memory is needed for `buffer`, which only its `kernel` reads."""
+        """Tells whether no memory is needed for `buffer`, which only its `kernel` reads."""
         return self.scheduler.can_buffer_be_removed_through_fusion(buffer.get_name(), operations)
 
     def _add_parts(self, number: int, buffer: Any) -> None:

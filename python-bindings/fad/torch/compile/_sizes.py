@@ -43,8 +43,9 @@ _PROGRAMS = 1000
 
 
 def estimate_size(size: int | torch.SymInt) -> int:
-    """A number for `size`, which may be a product of sizes, or bytes: that with which PyTorch
-    traced the model, where there is one. Only choices depend on it; generated code does not."""
+    """Returns a number for `size`, which may be a product of sizes, or bytes: that with which
+    PyTorch traced the model, where there is one. Only choices depend on it; generated code does
+    not."""
     if isinstance(size, int):
         return size
     sizes = _sizes.get()
@@ -68,8 +69,8 @@ def assume_sizes(sizes: Mapping[str, int]) -> Iterator[None]:
 
 
 def find_sizes(graph: fx.GraphModule, options: Any) -> dict[str, int]:
-    """The sizes to plan `graph`, Dynamo's graph of a program, with, besides PyTorch's hints,
-    where it is compiled with `options`."""
+    """Returns the sizes to plan `graph`, Dynamo's graph of a program, with, besides PyTorch's
+    hints, where it is compiled with `options`."""
     inputs = [get_example(node) for node in graph.graph.find_nodes(op="placeholder")]
     tensors = [value for value in inputs if isinstance(value, torch.Tensor)]
     key = hashlib.sha256(repr((_describe(graph.graph), options)).encode()).digest()
@@ -96,9 +97,9 @@ def forget_sizes() -> None:
 
 
 def _describe(graph: fx.Graph) -> list[Any]:
-    """The parts of a program that graphs with static sizes and with dynamic ones share: its
-    operations on tensors with their operands and constants, but for integers, which may be
-    sizes, and the types of its inputs."""
+    """Returns the parts of a program that graphs with static sizes and with dynamic ones share: its
+    operations on tensors with their operands and constants, but for integers, which may be sizes,
+    and the types of its inputs."""
     numbers: dict[fx.Node, int] = {}
     described: list[Any] = []
 
@@ -133,7 +134,8 @@ def _describe(graph: fx.Graph) -> list[Any]:
 
 
 def _find_number(size: int | torch.SymInt) -> int | None:
-    """A number for `size`; none for the lengths of a nested tensor's rows, which are no number."""
+    """Returns a number for `size`; none for the lengths of a nested tensor's rows, which are no
+    number."""
     return None if is_nested_int(size) else estimate_size(size)
 
 
@@ -153,7 +155,7 @@ _GPU_UNITS = {1: 0.04, 2: 0.04, 4: 0.64, 8: 0.64}
 
 
 def estimate_time(node: fx.Node) -> int:
-    """The time of the arithmetic of `node` in units of `fad.opaque`; 0 for an operation
+    """Returns the time of the arithmetic of `node` in units of `fad.opaque`; 0 for an operation
     whose operations PyTorch does not count."""
     count = get_count(get_packet(node))
     if count is None:

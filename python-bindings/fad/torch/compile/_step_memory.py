@@ -67,7 +67,7 @@ class StepMemory:
         return tuple(sorted(alive, key=lambda allocation: -allocation.bytes))
 
     def count(self) -> dict[str, list[int]]:
-        """The bytes that are alive at each operation, by the module that makes them."""
+        """Returns the bytes that are alive at each operation, by the module that makes them."""
         counts: dict[str, list[int]] = {}
         for allocation in self.allocations:
             changes = counts.setdefault(allocation.module, [0] * (self.operations + 1))
@@ -190,7 +190,8 @@ def describe_partition(
 
 
 def find_memory(peak: Peak, modules: Collection[str] | None) -> StepMemory:
-    """The memory of the step of `peak`, by the `modules` of the model, if they are known."""
+    """Returns the memory of the step of `peak`, by the `modules` of the model, if they are
+    known."""
     allocations = tuple(
         Allocation(
             storage.bytes,
@@ -207,9 +208,9 @@ def find_memory(peak: Peak, modules: Collection[str] | None) -> StepMemory:
 
 
 def list_peak(memory: StepMemory, parameters: Mapping[str, int]) -> list[tuple[int, str, str, str]]:
-    """Rows of the storages at the peak, by module, line and kind: the bytes, the most first,
-    kind, module and line. `parameters` are the bytes of parameters and buffers by module. Equal
-    layers are one row."""
+    """Returns the rows of the storages at the peak, by module, line and kind: the bytes, the most
+    first, kind, module and line. `parameters` are the bytes of parameters and buffers by module.
+    Equal layers are one row."""
     sums: Counter[tuple[str, str, str]] = Counter()
     for allocation in memory.at_peak:
         sums[allocation.kind, allocation.module, allocation.line] += allocation.bytes
@@ -233,15 +234,15 @@ def list_peak(memory: StepMemory, parameters: Mapping[str, int]) -> list[tuple[i
 
 
 def name_operation(node: fx.Node) -> str:
-    """The operation of `node`, or of that of which it is one of several results."""
+    """Returns the operation of `node`, or of that of which it is one of several results."""
     if node.op != "call_function":
         return ""
     return str(node.args[0].target if is_part(node) else node.target)
 
 
 def find_line(node: fx.Node) -> str:
-    """The line of the model that `node` is of, as in "model.py:12: y = f(x)": the
-    innermost one outside PyTorch. Empty where nothing is known."""
+    """Returns the line of the model that `node` is of, as in "model.py:12: y = f(x)": the innermost
+    one outside PyTorch. Empty where nothing is known."""
     frames = _FRAME.findall(node.stack_trace or "")
     own = [frame for frame in frames if not frame[0].startswith(_OF_TORCH)]
     if not frames:
@@ -251,8 +252,8 @@ def find_line(node: fx.Node) -> str:
 
 
 def find_module(node: fx.Node, names: Collection[str] | None) -> str:
-    """The innermost of the modules `names` that `node` is of; empty for the model. Where the
-    names are not known, the path by which Dynamo reaches the module, from the model on."""
+    """Returns the innermost of the modules `names` that `node` is of; empty for the model. Where
+    the names are not known, the path by which Dynamo reaches the module, from the model on."""
     stack = get_module_stack(node)
     if not stack:
         return ""
@@ -301,7 +302,7 @@ def draw_memory(memories: Mapping[str, StepMemory], path: pathlib.Path) -> None:
 
 
 def _find_places(memory: StepMemory) -> list[float]:
-    """Where each operation is drawn: forward from 0 to 1, and backward from 1 to 2, so that
+    """Returns where each operation is drawn: forward from 0 to 1, and backward from 1 to 2, so that
     steps of different numbers of operations are side by side."""
     start, end = memory.backward, memory.operations
     forward = [place / start for place in range(start)]
@@ -309,8 +310,8 @@ def _find_places(memory: StepMemory) -> list[float]:
 
 
 def _choose_series(memory: StepMemory) -> dict[str, list[float]]:
-    """The MiB at each operation, of the modules of the most at the peak, and of all others. The
-    layers of a model are together."""
+    """Returns the MiB at each operation, of the modules of the most at the peak, and of all others.
+    The layers of a model are together."""
     of_modules = memory.count()
     counts = {
         shorten(label(names)): [sum(each) for each in zip(*map(of_modules.get, names))]

@@ -64,7 +64,7 @@ class SequenceBody(Writer):
         self.body.is_f16 = self.element == "f16"
 
     def add(self, row: Operator, operands: list[Any]) -> Value:
-        """The value of an operator."""
+        """Returns the value of an operator."""
         if row.kind == "cast":
             return self.round_to(operands[0], self.element)
         # On a GPU, PyTorch rounds nothing before a sum.
@@ -73,7 +73,7 @@ class SequenceBody(Writer):
         return formula(self, *operands) if formula else self.apply(row.mlir, *operands)
 
     def find(self, argument: str) -> Any:
-        """An argument as `SequenceText` (csrc/sequence/Text.h) has it."""
+        """Returns an argument as `SequenceText` (csrc/sequence/Text.h) has it."""
         if argument[0] == "%":
             return self.read_as(int(argument[1:]))
         if argument[0] == "$":
@@ -91,7 +91,7 @@ class SequenceBody(Writer):
         return self.body.convert(self.body.convert(value, element), self.type)
 
     def read_as(self, number: int) -> Value:
-        """A value, rounded where an operator of another type reads it."""
+        """Returns a value, rounded where an operator of another type reads it."""
         slot, element = self.slots[number], self.elements[number]
         is_input = number < self.sources + self.constants
         if element == self.element or is_input or element == self.type:
@@ -104,7 +104,7 @@ class SequenceBody(Writer):
         return self.round_to(operand, self.element)
 
     def make_module(self, name: str = "f") -> Module:
-        """A module whose function `name` maps sources, constants and numbers to the
+        """Returns a module whose function `name` maps sources, constants and numbers to the
         value."""
         element = self.elements[-1]
         value = self.body.convert(self.slots[-1], element)

@@ -14,7 +14,7 @@ from ._extension import load
 
 
 def _find_code(target: Callable[..., Any]) -> Any:
-    """The function that a call of `target` runs: for objects, `__call__` of the class."""
+    """Returns the function that a call of `target` runs: for objects, `__call__` of the class."""
     is_function = inspect.isroutine(target) or isinstance(target, (type, functools.partial))
     return target if is_function else type(target).__call__
 
@@ -138,7 +138,7 @@ class Context:
         return nested
 
     def _wrap_generator(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """The mode is on between two yields, and off in the caller."""
+        """Returns the mode is on between two yields, and off in the caller."""
 
         @functools.wraps(function)
         def nested(*arguments: Any, **keywords: Any) -> Any:

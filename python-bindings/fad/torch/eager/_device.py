@@ -51,7 +51,7 @@ def use(library: ctypes.CDLL, type: str) -> None:
 
 
 def name(key: str) -> str:
-    """The name of a sequence's kernels, which profilers show."""
+    """Returns the name of a sequence's kernels, which profilers show."""
     operators = "_".join(line.split()[0].split(".")[0] for line in key.split("\n")[1:])
     return f"{re.sub(r'[^a-z0-9_]', '', operators)[:48]}_{hashlib.sha256(key.encode()).hexdigest()[:8]}"
 

@@ -71,7 +71,7 @@ class _PyTorch:
 
 
 def _check_release(pytorch: _PyTorch) -> None:
-    """The extension uses classes of autograd whose layout differs from release to release."""
+    """Refuses other releases: the extension uses classes of autograd whose layout differs from release to release."""
     if not is_tested(pytorch.version) and not os.environ.get("FAD_UNTESTED_TORCH"):
         raise ExtensionError(
             f"fad.torch.nest is tested with PyTorch {name_tested()}, and this is "
@@ -103,7 +103,7 @@ def _key(pytorch: _PyTorch) -> str:
 
 
 def library_path(pytorch: _PyTorch | None = None) -> pathlib.Path:
-    """Where the extension for a PyTorch, the installed one by default, is or will be."""
+    """Returns where the extension for a PyTorch, the installed one by default, is or will be."""
     pytorch = pytorch or _PyTorch.installed()
     name = f"eager-torch{pytorch.release}-{_key(pytorch)}.so"
     prebuilt = PREBUILT / name
@@ -121,8 +121,8 @@ def _find_compiler() -> str:
 
 
 def _find_libraries(pytorch: _PyTorch, compiler: str, folder: pathlib.Path) -> list[str]:
-    """Options that name PyTorch's libraries, which processes have loaded. Where there are headers
-    alone, empty libraries of these names, in `folder`, do."""
+    """Returns the options that name PyTorch's libraries, which processes have loaded. Where there
+    are headers alone, empty libraries of these names, in `folder`, do."""
     place, names = pytorch.folder / "lib", ("c10", "torch_cpu", "torch")
     if not place.exists():
         place = folder
@@ -220,7 +220,7 @@ _failure: Exception | None = None
 
 
 def load() -> ctypes.PyDLL:
-    """The extension's functions. Threads that ask at once get the same."""
+    """Returns the extension's functions. Threads that ask at once get the same."""
     global _library
     if _library is None:
         with _lock:

@@ -40,13 +40,14 @@ def _list_overloads(row: Operator) -> Iterator[str]:
 
 
 def name_node(row: Operator) -> str:
-    """The type of the node of the form of `row` that writes to its operand, in PyTorch's C++."""
+    """Returns the type of the node of the form of `row` that writes to its operand, in PyTorch's
+    C++."""
     words = (word.capitalize() for word in row.name.split("_"))
     return f"{''.join(words)}Backward{row.node}"
 
 
 def make_header() -> str:
-    """The text of sequence/Operators.inc, which files of the extension include."""
+    """Returns the text of sequence/Operators.inc, which files of the extension include."""
     lines = []
     for macro in _MACROS:
         name = macro.partition("(")[0]

@@ -37,9 +37,9 @@ class _Gradient(NamedTuple):
 
 
 def _nest(body: SequenceBody, name: str = "f") -> tuple[Nested, bool, _Gradient]:
-    """The value and its derivative; whether `forward` is a kernel of both of them, or of
-    the value alone under `auto`; and the gradient. A result that is an argument, or
-    the same as another one, has no kernel: memory of results is nobody else's."""
+    """Returns the value and its derivative; whether `forward` is a kernel of both of them, or of
+    the value alone under `auto`; and the gradient. A result that is an argument, or the same as
+    another one, has no kernel: memory of results is nobody else's."""
     policy = "fad" if body.policy == "fad" else "recompute"
     module = body.make_module(name)
     nested = nest(module, wrt=tuple(range(body.sources)), policy=policy)
@@ -58,7 +58,7 @@ def _nest(body: SequenceBody, name: str = "f") -> tuple[Nested, bool, _Gradient]
 
 
 def _without_number(key: str) -> str:
-    """The key for all GPUs."""
+    """Returns the key for all GPUs."""
     return re.sub(r"^(.* cuda):\d+$", r"\1", key, count=1, flags=re.MULTILINE)
 
 
@@ -93,12 +93,12 @@ def _compile_for_cpu(program: Any) -> Callable[[str], int]:
 
 
 def _folder() -> Any:
-    """Where the sequences are that processes have met: which ones there will be, and no code.
-    A changed code generator never gets code of another one from here. A text in this folder
-    is compared with that of a sequence, and each process makes its own program of the
-    sequence. Machine code comes from the cache of compiled code, whose key has that program,
-    the processor, and the files of fad, LLVM and MLIR that the process has loaded
-    (`describeBuild` in lib/Runtime/CompileCache.cpp)."""
+    """Returns where the sequences are that processes have met: which ones there will be, and no
+    code. A changed code generator never gets code of another one from here. A text in this folder
+    is compared with that of a sequence, and each process makes its own program of the sequence.
+    Machine code comes from the cache of compiled code, whose key has that program, the processor,
+    and the files of fad, LLVM and MLIR that the process has loaded (`describeBuild` in
+    lib/Runtime/CompileCache.cpp)."""
     return cache_folder() / f"{library_path().stem}-sequences"
 
 
@@ -161,7 +161,7 @@ def _work(library: Any) -> None:
 
 @functools.cache
 def _load() -> ctypes.CDLL:
-    """The extension, whose functions are called without Python's lock here."""
+    """Returns the extension, whose functions are called without Python's lock here."""
     load()
     library = ctypes.CDLL(str(library_path()))
     library.fad_eager_take_request.restype = ctypes.c_char_p

@@ -27,14 +27,14 @@ def _grow(first: float, last: float, factor: float) -> torch.Tensor:
 
 
 def _until_nan(values: torch.Tensor) -> torch.Tensor:
-    """A formula may overflow where its value is at its limit."""
+    """Returns a formula may overflow where its value is at its limit."""
     is_nan = values.isnan().nonzero()
     return values[: int(is_nan[0])] if len(is_nan) else values
 
 
 def _has_pole(evaluate: _Evaluate, low: float, high: float, size: float) -> bool:
-    """Whether a function leaves `size` between neighboring arguments with rather
-    different values: it does at a pole, but not at a step."""
+    """Tells whether a function leaves `size` between neighboring arguments with rather different
+    values: it does at a pole, but not at a step."""
     ends = torch.tensor([low, high], dtype=torch.float64)
     values = evaluate(ends)
     while True:
@@ -56,7 +56,7 @@ def _find_limit(evaluate: _Evaluate, sign: int, tolerance: float) -> float | Non
 
 
 def find_levels(evaluate: _Evaluate, bits: int) -> list[float]:
-    """The levels of a function that is bounded and has a limit on either side; none for
+    """Returns the levels of a function that is bounded and has a limit on either side; none for
     others."""
     below = (torch.arange(_COUNT, dtype=torch.float64) + 0.5) / _COUNT
     arguments = (below / (1 - below)).log()

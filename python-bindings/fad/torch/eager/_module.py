@@ -19,11 +19,11 @@ class NestedModule(Replicable):
     _fad_nested: tuple[Any, ...]
 
     def __init_subclass__(cls) -> None:
-        """The model's class is not told of a subclass: it may keep a list of them, or
+        """Does nothing: the model's class is not told of a subclass: it may keep a list of them, or
         demand arguments."""
 
     def __getattr__(self, name: str) -> Any:
-        """The modules share their attributes, and not their classes, where a
+        """Returns the modules share their attributes, and not their classes, where a
         parametrization of the model puts a property."""
         try:
             return super().__getattr__(name)
@@ -36,9 +36,9 @@ class NestedModule(Replicable):
     def fad_report(
         self, /, *inputs: Any, kwargs: Mapping[str, Any] | None = None, **keywords: Any
     ) -> Any:
-        """Tensors kept for backward of each sequence of `model(*inputs, **kwargs, **keywords)`,
-        and why: a `fad.torch.eager.NestReport`. The model runs forward once; buffers and
-        random numbers are as before afterwards."""
+        """Returns the tensors kept for backward of each sequence of `model(*inputs, **kwargs,
+        **keywords)`, and why: a `fad.torch.eager.NestReport`. The model runs forward once; buffers
+        and random numbers are as before afterwards."""
         from ._report import report
 
         keywords = take_keywords("fad_report", self, inputs, kwargs, keywords, ("kwargs",))
@@ -50,7 +50,7 @@ class NestedModule(Replicable):
 
 @functools.cache
 def _nested_class(kind: type, *options: Any) -> type:
-    """A subclass of a module's class that nests `forward`."""
+    """Returns a subclass of a module's class that nests `forward`."""
 
     def forward(self: Any, *arguments: Any, **keywords: Any) -> Any:
         return kind.forward(self, *arguments, **keywords)
@@ -84,7 +84,7 @@ def _rebuild(kind: type, *options: Any) -> torch.nn.Module:
 
 
 def nest_module(model: torch.nn.Module, *options: Any) -> torch.nn.Module:
-    """A module of a subclass of the model's class, with the model's own attributes:
+    """Returns a module of a subclass of the model's class, with the model's own attributes:
     parameters, hooks and modes of the one are those of the other. `options` are what `Context`
     takes."""
     if isinstance(model, torch.jit.ScriptModule):

@@ -11,7 +11,7 @@ class Nest(Context):
     """The context as a decorator."""
 
     def __call__(self, target: Any) -> Any:
-        """A module that nests its forward, or a function that nests its body."""
+        """Returns a module that nests its forward, or a function that nests its body."""
         if isinstance(target, torch.nn.Module):
             return nest_module(target, *self.options)
         if isinstance(target, type) and issubclass(target, torch.nn.Module):

@@ -62,20 +62,21 @@ def replace_exports(replace: Callable[[Callable[..., Any]], Callable[..., Any]])
 
 
 def find_address(tensor: torch.Tensor) -> int:
-    """The address of the C++ tensor, which functions of the extension take through ctypes."""
+    """Returns the address of the C++ tensor, which functions of the extension take through
+    ctypes."""
     return tensor._cdata
 
 
 def outside_function_modes() -> Any:
-    """A context outside of torch function modes, as that of a default device.
+    """Returns a context outside of torch function modes, as that of a default device.
     `torch.overrides` has one for subclasses alone."""
     return torch._C.DisableTorchFunction()
 
 
 def find_parametrizations(module: torch.nn.Module) -> Any:
-    """The parametrizations of attributes of `module`; none of one that is not made yet.
-    `torch.nn.utils.parametrize.is_parametrized` looks for an attribute that `__getattr__` cannot
-    do without."""
+    """Returns the parametrizations of attributes of `module`; none of one that is not made yet.
+    `torch.nn.utils.parametrize.is_parametrized` looks for an attribute that `__getattr__` cannot do
+    without."""
     return (vars(module).get("_modules") or {}).get("parametrizations", ())
 
 

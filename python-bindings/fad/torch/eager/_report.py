@@ -91,13 +91,13 @@ class NestReport(AsJson):
         return dict(Counter(sequence.decision for sequence in self.sequences))
 
     def summary(self) -> str:
-        """A sentence with the bytes that fad and eager PyTorch keep of the sequences."""
+        """Returns a sentence with the bytes that fad and eager PyTorch keep of the sequences."""
         sentence = compare("keeps", {"fad": self.bytes, "eager": self.eager_bytes})
         count = len(self.sequences)
         return f"{sentence}, of {count} nested sequence{'s' if count != 1 else ''}"
 
     def table(self) -> str:
-        """All of it as text. Equal layers are one row, with the sum of their bytes."""
+        """Returns all of it as text. Equal layers are one row, with the sum of their bytes."""
         unit = choose_unit([self.bytes, self.eager_bytes])
         rows = [[f"{unit.name} by decision", "sequences", "fad", "eager"]]
         for decision, count in self.by_decision.items():
@@ -122,7 +122,7 @@ class NestReport(AsJson):
         return self.table()
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it as a dictionary."""
+        """Returns all of it as a dictionary."""
         data = asdict(self)
         for name in ("bytes", "eager_bytes", "by_decision"):
             data[name] = getattr(self, name)
@@ -133,7 +133,7 @@ _Row = TypeVar("_Row", Sequence, LeftOperator)
 
 
 def _get_row(row: Sequence | LeftOperator) -> tuple[Any, ...]:
-    """All of a row but its module."""
+    """Returns all of a row but its module."""
     return tuple(value for name, value in vars(row).items() if name != "module")
 
 
@@ -280,7 +280,7 @@ class _Recorder:
         return NestReport(tuple(sequences), tuple(self._left))
 
     def _count(self, known: _Storages, found: list[_Storages]) -> int:
-        """The bytes that `found` adds to what is known."""
+        """Returns the bytes that `found` adds to what is known."""
         before = sum(known.values())
         for each in found:
             known.update({self._values.get(place, place): size for place, size in each.items()})
@@ -313,7 +313,7 @@ def _find_eager(end: _End) -> list[_Storages]:
 
 
 def _find_line() -> str:
-    """The line of the model that runs, as in "model.py:12: y = f(x)"."""
+    """Returns the line of the model that runs, as in "model.py:12: y = f(x)"."""
     frame = sys._getframe()
     while frame and frame.f_code.co_filename.startswith(_NOT_OF_MODELS):
         frame = frame.f_back

@@ -13,14 +13,14 @@ IS_ON, IS_DEFERRED = 1, 2
 
 
 def get() -> int:
-    """The state of a thread as a number, which the extension gives it: whether operators are
-    nested, and what `nest` was called with."""
+    """Returns the state of a thread as a number, which the extension gives it: whether operators
+    are nested, and what `nest` was called with."""
     return load().fad_eager_get()
 
 
 @functools.cache
 def find(policy: str, min_numel: int | None, bits: int | None, engine: str) -> int:
-    """The state in which operators are nested as `nest` was told."""
+    """Returns the state in which operators are nested as `nest` was told."""
     return load().fad_eager_find(
         POLICIES.index(policy),
         -1 if min_numel is None else min_numel,
@@ -63,16 +63,16 @@ def compute_readers(tensor: torch.Tensor) -> None:
 
 
 def live_nodes() -> int:
-    """How many nodes of nested sequences the process has."""
+    """Returns how many nodes of nested sequences the process has."""
     return load().fad_eager_live_nodes()
 
 
 def live_values(tensor: torch.Tensor | None = None) -> int:
-    """How many values of deferred sequences the process has that are not computed; or
+    """Returns how many values of deferred sequences the process has that are not computed; or
     whether `tensor` is one of them."""
     return load().fad_eager_live_values(find_address(tensor) if tensor is not None else None)
 
 
 def take_trace() -> list[str]:
-    """The lines of the thread's trace since the last call."""
+    """Returns the lines of the thread's trace since the last call."""
     return load().fad_eager_take_trace().decode().splitlines()

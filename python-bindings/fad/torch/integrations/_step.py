@@ -90,7 +90,7 @@ class StepCompiler:
             self._watch = None
 
     def end_step(self) -> StepReport | None:
-        """The report of the step, where it is the one that is measured."""
+        """Returns the report of the step, where it is the one that is measured."""
         watch, self._watch, self._is_counting = self._watch, None, False
         if watch is not None:
             watch.__exit__(None, None, None)

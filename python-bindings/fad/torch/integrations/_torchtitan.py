@@ -89,7 +89,7 @@ def _find_backward(graph: fx.Graph) -> set[fx.Node]:
 
 
 def _is_bound(node: fx.Node) -> bool:
-    """Whether torchtitan's pass must not repeat `node`: random numbers, and numbers."""
+    """Tells whether torchtitan's pass must not repeat `node`: random numbers, and numbers."""
     is_random = torch.Tag.nondeterministic_seeded in getattr(node.target, "tags", ())
     return is_random or not isinstance(node.meta.get("val"), (torch.Tensor, tuple, list))
 
@@ -99,7 +99,7 @@ _SEEDS = {torch.ops.aten.ones_like.default, torch.ops.aten.full_like.default}
 
 
 def _make_joint(graph: fx.Graph) -> fx.Graph:
-    """A copy of a step's graph in the form of AOTAutograd: the cotangent of the loss, which
+    """Returns a copy of a step's graph in the form of AOTAutograd: the cotangent of the loss, which
     backward makes in the step, is an input. A loss in chunks has one for each, of one shape."""
     joint = copy_graph(graph)
     backward = _find_backward(joint)
@@ -124,7 +124,7 @@ def _make_joint(graph: fx.Graph) -> fx.Graph:
 
 
 def _find_saved(plan: Mapping[str, Any]) -> set[str]:
-    """The names of the operations whose results `plan` saves, or computes new ones from."""
+    """Returns the names of the operations whose results `plan` saves, or computes new ones from."""
     new = {entry["name"]: entry["args"] for entry in plan["new"]}
     worklist = [entry["name"] for entry in plan["saved"]]
     saved = set()

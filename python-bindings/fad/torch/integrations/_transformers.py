@@ -57,7 +57,7 @@ class FadCallback(StepCallback, TrainerCallback):
 
 
 def _is_checkpointing(model: torch.nn.Module) -> bool:
-    """Whether a model of transformers, or one around it, repeats its layers in backward."""
+    """Tells whether a model of transformers, or one around it, repeats its layers in backward."""
     # The names of transformers 5 and 4; the older one warns in the newer release.
     for name in ("is_activation_checkpointing", "is_gradient_checkpointing"):
         if hasattr(model, name):
@@ -66,7 +66,7 @@ def _is_checkpointing(model: torch.nn.Module) -> bool:
 
 
 def _find_called(model: torch.nn.Module) -> torch.nn.Module:
-    """The module to compile: that of transformers inside of peft's, whose hooks Dynamo cannot
-    trace."""
+    """Returns the module to compile: that of transformers inside of peft's, whose hooks Dynamo
+    cannot trace."""
     find = getattr(model, "get_base_model", None)
     return find() if find is not None else model
