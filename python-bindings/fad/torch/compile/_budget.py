@@ -4,6 +4,8 @@ Selections are made by an estimate, which knows neither Inductor's order of kern
 fusions. So the peak of a selection is that of its schedule, and where this is above the budget or
 far below, the bound for the estimate is corrected by what the schedule has shown."""
 
+import math
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -96,3 +98,33 @@ def _correct(tried: list[Trial], budget: int, low: int, high: int) -> int:
         # The same selection again is no answer.
         bound = (low + high) / 2
     return min(max(int(bound), low + 1), high - 1)
+
+
+def check_fraction(budget: Any) -> float | None:
+    """Returns `budget` if it is a fraction."""
+    is_fraction = isinstance(budget, str) and re.fullmatch(r"\s*(0?\.\d+|\d+\s*%)\s*", budget)
+    if is_fraction or not isinstance(budget, int | float | str | None):
+        raise ValueError(
+            f"budget is {budget!r}; give a fraction as a number, such as 0.5, a number of "
+            'bytes, or text such as "2GB"'
+        )
+    if not isinstance(budget, float):
+        return None
+    if not 0 < budget <= 1:
+        raise ValueError(
+            f"budget is {budget}; give a fraction between 0 and 1, or a number of bytes"
+        )
+    return budget
+
+
+def check_slowdown(slowdown: Any) -> float | None:
+    """Returns `slowdown` if it is a factor by which a step may take longer."""
+    if slowdown is None:
+        return None
+    is_number = isinstance(slowdown, int | float) and not isinstance(slowdown, bool)
+    if not is_number or not 1 <= slowdown < math.inf:
+        raise ValueError(
+            f"slowdown is {slowdown!r}; give a factor of at least 1, such as 1.02 for steps that "
+            "take 2% longer than the fastest"
+        )
+    return float(slowdown)

@@ -5,7 +5,6 @@ import gc
 import json
 import math
 import pathlib
-import re
 from fractions import Fraction
 from typing import Any, Callable, Iterator, Mapping, Sequence, get_args
 
@@ -27,7 +26,7 @@ from ._graph import (
     round_operands,
     write_last,
 )
-from ._budget import Trial, find_within
+from ._budget import Trial, check_fraction, check_slowdown, find_within
 from ._import import NotPlanned, import_joint, is_tangent
 from ._log import (
     WARNED,
@@ -120,7 +119,7 @@ class Partitioner(CustomPartitionerFn):
         self.policy = check_choice("policy is", policy, get_args(Policy))
         if recompute is not None:
             check_choice("recompute is", recompute, get_args(Recompute))
-        self.fraction = _check_fraction(budget)
+        self.fraction = check_fraction(budget)
         # Whether kernels give way to memory; those of the fastest selection do not.
         self.has_budget = budget is not None and self.fraction != 1.0
         # Whether the graphs are for Inductor, which fuses operations.
@@ -138,7 +137,7 @@ class Partitioner(CustomPartitionerFn):
             recompute = recompute or "contractions"
         if len(given) > 1:
             raise ValueError(f"{given[0]} and {given[1]} are alternatives; give one of them")
-        self.slowdown = _check_slowdown(slowdown)
+        self.slowdown = check_slowdown(slowdown)
         is_free = self.fraction or self.slowdown
         peak = ANY_PEAK if is_free else check_budget("budget", budget)
         if peak == 0:
@@ -414,36 +413,6 @@ class Partitioner(CustomPartitionerFn):
         kind = "saved in a checkpoint" if is_saved else "peak in a checkpoint"
         self.has_warned |= taken > budget
         note_budget(kind, budget, taken, taken > budget)
-
-
-def _check_fraction(budget: Any) -> float | None:
-    """`budget` if it is a fraction."""
-    is_fraction = isinstance(budget, str) and re.fullmatch(r"\s*(0?\.\d+|\d+\s*%)\s*", budget)
-    if is_fraction or not isinstance(budget, int | float | str | None):
-        raise ValueError(
-            f"budget is {budget!r}; give a fraction as a number, such as 0.5, a number of "
-            'bytes, or text such as "2GB"'
-        )
-    if not isinstance(budget, float):
-        return None
-    if not 0 < budget <= 1:
-        raise ValueError(
-            f"budget is {budget}; give a fraction between 0 and 1, or a number of bytes"
-        )
-    return budget
-
-
-def _check_slowdown(slowdown: Any) -> float | None:
-    """`slowdown` if it is a factor by which a step may take longer."""
-    if slowdown is None:
-        return None
-    is_number = isinstance(slowdown, int | float) and not isinstance(slowdown, bool)
-    if not is_number or not 1 <= slowdown < math.inf:
-        raise ValueError(
-            f"slowdown is {slowdown!r}; give a factor of at least 1, such as 1.02 for steps that "
-            "take 2% longer than the fastest"
-        )
-    return float(slowdown)
 
 
 def _note_other_budgets(graph: fx.Graph) -> bool:
