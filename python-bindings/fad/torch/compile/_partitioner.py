@@ -23,6 +23,7 @@ from ._graph import (
     find_mutated,
     find_target,
     merge_equal,
+    needs_scratch,
     round_operands,
     write_last,
 )
@@ -243,7 +244,7 @@ class Partitioner(CustomPartitionerFn):
 
         # Inductor compiles for the sizes of the batch, and graphs inside of others with these.
         is_checked = self.has_budget and self.is_fused and joint_inputs and not self.sizes
-        if not is_checked:
+        if not is_checked or needs_scratch(original):
             return split(gm)
         trials: dict[str, Trial] = {}
 

@@ -7,7 +7,6 @@ would make a name unnecessary."""
 import contextlib
 import functools
 import importlib
-import math
 import types
 import warnings
 from typing import Any, Callable, Iterator, Sequence
@@ -46,7 +45,6 @@ from .._releases import (
     TESTED,
     find_scheduler_pass,
     has_region_budgets,
-    hint_expression,
     is_object,
 )
 
@@ -446,23 +444,6 @@ def read_after_fusion(read: Any) -> dict[str, Any]:
     """Returns the options with which Inductor calls `read` in the place of any other function, for
     each graph, as it looks for none in its caches."""
     return {_AFTER_FUSION: read, "fx_graph_cache": False, "fx_graph_remote_cache": False}
-
-
-def _hint(expression: Any) -> int:
-    return hint_expression(__getattr__("V").graph.sizevars, expression)
-
-
-def count_buffer_bytes(node: Any) -> int:
-    """Returns the bytes of a buffer of Inductor's graph in compilation, by the hints of its sizes;
-    0 where it is no tensor."""
-    layout = node.layout
-    return _hint(layout.storage_size()) * layout.dtype.itemsize if hasattr(layout, "size") else 0
-
-
-def describe_buffer(node: Any) -> tuple[list[int], list[int], int]:
-    """Returns the size, the strides and the bytes of the elements of a buffer or a view of one."""
-    size, stride = (list(map(_hint, each)) for each in (node.get_size(), node.get_stride()))
-    return size, stride, math.prod(size) * node.get_dtype().itemsize
 
 
 @contextlib.contextmanager

@@ -6,13 +6,13 @@ order kernels run, which buffers they read and write, and which results are writ
 operand. The bytes in memory and those that kernels move follow from these."""
 
 import contextlib
-import math
 from collections import Counter
 from typing import Any, Callable, Container, Mapping, Sequence
 
 import torch
 from torch import fx
 
+from .._releases import hint_expression
 from ._inductor import bound_memory
 from ._peak import Buffer, Schedule, get_tensors
 from ._pytorch import (
@@ -26,8 +26,6 @@ from ._pytorch import (
     Scheduler,
     V,
     compile_fx_inner,
-    count_buffer_bytes,
-    describe_buffer,
     donate,
     get_after_fusion,
     identify_storage,
@@ -75,14 +73,13 @@ def schedule_parts(
 
     Forward and backward of two selections may be compared by them."""
     forward, backward = parts
-    gradients = tree_leaves(backward.graph.output_node().args)
-    return (
-        _schedule(forward, range(num_results), (), options, is_backward=False),
-        _schedule(
-            backward, range(len(gradients)), _find_donated(parts, num_results), options,
-            is_backward=True,
-        ),
-    )  # fmt: skip
+    first = _schedule(forward, range(num_results), (), {}, options, is_backward=False)
+    results = tree_leaves(forward.graph.output_node().args)
+    strides = dict(zip(results, first.strides))
+    saved = {node.name: found for node, found in strides.items() if isinstance(node, fx.Node)}
+    gradients = range(len(tree_leaves(backward.graph.output_node().args)))
+    donated = _find_donated(parts, num_results)
+    return first, _schedule(backward, gradients, donated, saved, options, is_backward=True)
 
 
 def _find_donated(parts: Parts, num_results: int) -> list[int]:
@@ -111,17 +108,24 @@ def _schedule(
     part: fx.GraphModule,
     visible: Sequence[int],
     donated: Sequence[int],
+    strides: Mapping[str, list[int] | None],
     options: Container[str] | None,
     **arguments: Any,
 ) -> Schedule:
     """Returns the schedule of `part`. The results of the numbers `visible` have the strides that
-    PyTorch expects, and the inputs of the numbers `donated` may be written over."""
+    PyTorch expects, and the inputs of the numbers `donated` may be written over. By name, inputs
+    have the `strides` with which forward makes them."""
     graph = fx.Graph()
     graph.output(graph.graph_copy(part.graph, val_map={}))
     copy = fx.GraphModule(part, graph)
     output = graph.output_node()
     output.meta = {**part.graph.output_node().meta, "user_visible_output_idxs": list(visible)}
-    inputs = [node.meta["val"] for node in graph.find_nodes(op="placeholder")]
+    inputs = []
+    for node in graph.find_nodes(op="placeholder"):
+        value, found = node.meta["val"], strides.get(node.target)
+        if isinstance(value, torch.Tensor) and found and list(value.stride()) != found:
+            value = value.as_strided(value.shape, found)
+        inputs.append(value)
     if all(node.op in ("placeholder", "output") for node in graph.nodes):
         return _pass_through(graph)
     bound = contextlib.nullcontext() if options is None else bound_memory(part, True, options)
@@ -147,39 +151,23 @@ def _pass_through(graph: fx.Graph) -> Schedule:
     return Schedule(inputs=inputs, results=named)
 
 
-# By the operator, the numbers of image and filter among the operands of a convolution, and how many
-# copies of the filter oneDNN makes.
-_CONVOLUTIONS = {
-    torch.ops.aten.convolution.default: (0, 1, 1),
-    torch.ops.aten.convolution_backward.default: (1, 2, 2),
-}
-# For gradients, oneDNN pads the channels of each group to so many.
-_CHANNELS = 16
-
-
-def _count_scratch(operation: Any) -> int:
-    """Returns the bytes of memory that a convolution on a CPU needs for itself: copies of the
-    filter, also in "channels last", and of images that are not."""
-    numbers = _CONVOLUTIONS.get(getattr(operation, "op_overload", None))
-    if numbers is None or operation.get_device().type != "cpu":
+def _count_buffer_bytes(node: Any) -> int:
+    """Returns the bytes of a buffer of Inductor's graph in compilation, by the hints of its sizes;
+    0 where it is no tensor."""
+    layout = node.layout
+    if not hasattr(layout, "size"):
         return 0
-    image, weight, copies = numbers
-    (size, stride, image_bytes), (shape, strides, filter_bytes) = (
-        describe_buffer(operation.inputs[number]) for number in (image, weight)
-    )
-    groups = max(size[1] // max(shape[1], 1), 1)
-    if groups > 1 and copies > 1 and stride[1] == 1:
-        own = (shape[0] // groups, shape[1])
-        padded = [-(-channels // _CHANNELS) * _CHANNELS for channels in own]
-        filter_bytes = filter_bytes * math.prod(padded) // math.prod(own)
-    if stride[1] == 1:
-        return (copies + (strides[1] != 1)) * filter_bytes
-    if strides[1] == 1:
-        return copies * filter_bytes + image_bytes
-    if groups > 1:
-        return image_bytes
-    result = image_bytes * shape[0] // max(size[1], 1)
-    return filter_bytes + result + (image_bytes if copies > 1 else 0)
+    size = hint_expression(V.graph.sizevars, layout.storage_size())
+    return size * layout.dtype.itemsize
+
+
+def _find_strides(node: Any) -> list[int] | None:
+    """Returns the strides of a result of Inductor's graph in compilation; None where they are
+    unknown."""
+    try:
+        return list(map(int, node.get_stride()))
+    except (AttributeError, NotImplementedError, TypeError):
+        return None
 
 
 class _Walk:
@@ -205,6 +193,7 @@ class _Walk:
             unread = len(nodes) if name in schedule.inputs else buffer.first
             buffer.last = max(buffer.last, last.get(name, unread))
         schedule.results = [self.held.get(name) for name in V.graph.get_output_names()]
+        schedule.strides = list(map(_find_strides, V.graph.graph_outputs))
         return schedule
 
     def _find_last(self, nodes: Sequence[BaseSchedulerNode]) -> dict[str, int]:
@@ -232,8 +221,6 @@ class _Walk:
             elif not self._is_inner(buffer, kernel, operations):
                 self._make(number, buffer)
         self.scheduler.completed_operations |= operations
-        if scratch := _count_scratch(kernel.node):
-            self.schedule.buffers.append(Buffer(scratch, number, number))
 
     def _find_shared(self, number: int, buffer: Any, over: Mapping[str, str]) -> Buffer | None:
         """Returns the memory of another buffer in which `buffer` is."""
@@ -265,6 +252,6 @@ class _Walk:
                     self._make(number, part)
 
     def _make(self, number: int, buffer: Any) -> None:
-        made = Buffer(count_buffer_bytes(buffer.node), number, number)
+        made = Buffer(_count_buffer_bytes(buffer.node), number, number)
         self.held[buffer.get_name()] = made
         self.schedule.buffers.append(made)
