@@ -45,7 +45,15 @@ def main():
     parser.add_argument("--out", type=pathlib.Path, help="a file for the results")
     parser.add_argument("--table", type=pathlib.Path, help="print the table of this file")
     parser.add_argument("--rounds", type=int, default=ROUNDS)
+    parser.add_argument("--instructions", action="store_true", help="count those of calls alone")
     arguments = parser.parse_args()
+    if arguments.instructions:
+        from overhead_measure import count_instructions
+
+        counts = count_instructions()
+        for name, count in counts.items():
+            print(f"{name:12} {count:12.0f} {count / counts['eager']:.3f}")
+        return
     if arguments.table:
         return print_table(json.loads(arguments.table.read_text()))
     # Tables of a file need no PyTorch.

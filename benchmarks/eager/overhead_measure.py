@@ -1,11 +1,14 @@
 """Measurements of eager_overhead.py."""
 
 import contextlib
+import os
 import platform
+import sys
 import time
 
 import torch
 from torch import nn
+from torch.utils.benchmark import Timer
 
 import fad.torch
 from fad.torch.eager import _kernels
@@ -147,6 +150,46 @@ def measure_large(rounds):
             **{name: each * 1e6 for name, each in zip(steps, times)},
             "error": max(errors),
         }
+    return found
+
+
+# Layers so small that a step is calls, as on a GPU where kernels are short.
+LAYERS = """
+import torch, fad.torch
+from torch import nn
+from overhead_measure import gelu
+torch.set_num_threads(1)
+class Layer(nn.Linear):
+    def forward(self, x):
+        return gelu(super().forward(x))
+model, x = nn.Sequential(*(Layer(8, 8) for _ in range(8))), torch.randn(4, 8)
+nested = {form}
+def step():
+    model.zero_grad()
+    nested(x).square().mean().backward()
+for _ in range(4):
+    step()
+"""
+FORMS = {
+    "eager": "model",
+    "left alone": "fad.torch.nest(model)",
+    "auto": "fad.torch.nest(model, min_numel=0)",
+    "fad": "fad.torch.nest(model, min_numel=0, policy='fad')",
+}
+
+
+def count_instructions():
+    """Instructions of a step of eight layers, which valgrind counts in a minute each."""
+    here = [os.path.dirname(os.path.abspath(__file__)), os.environ.get("PYTHONPATH", "")]
+    os.environ["PYTHONPATH"] = os.pathsep.join(here)
+    # PyTorch's timer starts the program `python`.
+    folders = [os.path.dirname(sys.executable), os.environ.get("PATH", "")]
+    os.environ["PATH"] = os.pathsep.join(folders)
+    found = {}
+    for name, form in FORMS.items():
+        timer = Timer("step()", LAYERS.replace("{form}", form))
+        stats = timer.collect_callgrind(number=10, collect_baseline=False)
+        found[name] = stats.counts() / 10
     return found
 
 
