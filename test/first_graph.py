@@ -1,6 +1,7 @@
 """The first graph of Inductor's in a process, at which it makes patterns of operations and finds out
 about its compiler. The server of torch_python.py imports this, and so has that done once; each
-process would take most of a second."""
+process would take most of a second. utils/setup.sh runs it for Inductor's precompiled header and
+for bytecode, which the first tests would make otherwise."""
 
 import contextlib
 from unittest import mock

@@ -218,7 +218,8 @@ class _Walk:
                 self.held[name] = shared
             elif isinstance(node.layout, MultiOutputLayout):
                 self._add_parts(number, buffer)
-            elif not self._is_inner(buffer, kernel, operations):
+            elif not self.scheduler.can_buffer_be_removed_through_fusion(name, operations):
+                # Others than the kernel read the buffer.
                 self._make(number, buffer)
         self.scheduler.completed_operations |= operations
 
@@ -236,13 +237,8 @@ class _Walk:
             if base not in self.held and base in self.scheduler.name_to_buf:
                 self._make(number, self.scheduler.name_to_buf[base])
             return self.held.get(base)
-        for other in node.get_inputs_that_alias_output():
-            return self.held.get(other)
-        return None
-
-    def _is_inner(self, buffer: Any, kernel: BaseSchedulerNode, operations: Any) -> bool:
-        """Tells whether no memory is needed for `buffer`, which only its `kernel` reads."""
-        return self.scheduler.can_buffer_be_removed_through_fusion(buffer.get_name(), operations)
+        aliases = node.get_inputs_that_alias_output()
+        return self.held.get(aliases[0]) if aliases else None
 
     def _add_parts(self, number: int, buffer: Any) -> None:
         """Adds the results of a kernel that makes several at once."""
