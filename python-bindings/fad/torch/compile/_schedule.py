@@ -3,7 +3,7 @@ code for them.
 
 Inductor compiles a copy of the part up to its schedule: which operations are one kernel, in which
 order kernels run, which buffers they read and write, and which results are written over an
-operand. The bytes in memory and those that kernels move follow from these."""
+operand. The bytes in memory follow from these."""
 
 import contextlib
 from collections import Counter
@@ -69,9 +69,7 @@ def schedule_parts(
 ) -> tuple[Schedule, Schedule]:
     """Returns the schedules of forward, with so many results, and of backward, as the backend `fad`
     with a budget compiles them where a user has set Inductor's `options`; as Inductor alone does
-    with None. Nothing of the parts is changed.
-
-    Forward and backward of two selections may be compared by them."""
+    with None. Nothing of the parts is changed."""
     forward, backward = parts
     first = _schedule(forward, range(num_results), (), {}, options, is_backward=False)
     results = tree_leaves(forward.graph.output_node().args)
@@ -186,7 +184,6 @@ class _Walk:
         self.held.update(schedule.inputs)
         for number, node in enumerate(nodes):
             self._add(number, node)
-            schedule.traffic += node.get_read_write_buffers_sizes()
         last = self._find_last(nodes)
         for name, buffer in self.held.items():
             # An input that no kernel reads is not freed before the end.
