@@ -20,8 +20,9 @@ from .._saved_memory.arguments import check_own, take_keywords
 from .._saved_memory.modules import ModuleWatch
 from .._saved_memory.referred import find_modules, find_tensors, restored
 from ._backend import compile_eager, compile_inductor, read_options
+from ._graph import copy_graph
 from ._log import warn_of_budgets, without_budgets
-from ._partitioner import FALLBACK, Partitioner, copy_graph
+from ._partitioner import FALLBACK, Partitioner
 from ._peak import count_storage_bytes
 from ._pytorch import (
     box,

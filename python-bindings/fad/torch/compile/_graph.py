@@ -88,6 +88,14 @@ OVERWRITING = {
 _CONVOLUTIONS = {aten.convolution: 2, aten.convolution_backward: 3}
 
 
+def copy_graph(graph: fx.Graph) -> fx.Graph:
+    """Returns a copy of a joint graph, whose nodes have the metadata of the original's."""
+    copy = fx.Graph()
+    copy.output(copy.graph_copy(graph, val_map={}))
+    copy.output_node().meta = dict(graph.output_node().meta)
+    return copy
+
+
 def find_target(graph: fx.Graph) -> str:
     """Returns the target whose times count: that of the tensors."""
     values = (node.meta.get("val") for node in graph.nodes)

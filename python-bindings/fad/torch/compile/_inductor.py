@@ -33,6 +33,7 @@ import torch
 from torch import fx
 
 from .._releases import copies_filters, name_decompositions
+from ._chunks import has_chunks, is_chunk
 from ._fusion import ColumnsLast, FinishFusion, fuse_columns_last
 from ._log import WARNED
 from ._pytorch import (
@@ -40,6 +41,7 @@ from ._pytorch import (
     CppScheduling,
     Dep,
     InductorChoices,
+    MemoryDep,
     OrderedSet,
     Scheduler,
     V,
@@ -48,6 +50,7 @@ from ._pytorch import (
     get_hash_for_files,
     inductor_config,
     is_nonfreeable_buffers,
+    replace_after_fusion,
     run_after_fusion,
     warn_of_filters,
     warn_of_inductor,
@@ -94,7 +97,7 @@ def bound_memory(
 ) -> Iterator[None]:
     """Lets Inductor compile `graph` with fad's choices, where memory matters more than time."""
     if not bounds_memory(graph, has_budget):
-        with fuse_columns_last(graph):
+        with fuse_columns_last(graph), _save_chunks(graph):
             yield
         return
     patches: dict[str, Any] = {}
@@ -126,6 +129,18 @@ def _pads_filters(graph: fx.GraphModule) -> bool:
     )
 
 
+@contextlib.contextmanager
+def _save_chunks(graph: fx.GraphModule) -> Iterator[None]:
+    """Lets each chunk of `graph` write over what it has read, where a user has set no choices."""
+    waits = type(V.choices) is ColumnsLast
+    change = replace_after_fusion(_SaveChunks()) if waits else run_after_fusion(_SaveChunks())
+    if not has_chunks(graph) or not change or not (waits or type(V.choices) is InductorChoices):
+        yield
+        return
+    with inductor_config.patch(change), V.set_choices_handler(_ChunkChoices(waits)):
+        yield
+
+
 class _SaveMemory(FinishFusion):
     """Finishes fusion. Lets buffers be freed between kernels, and lists what operations of a kernel read
     from memory before intermediate values of the kernel. Inductor writes a result over the
@@ -155,6 +170,50 @@ class _SaveMemory(FinishFusion):
 
     def uuid(self) -> bytes:
         return get_hash_for_files((__file__,))
+
+
+class _ChunkChoices(ColumnsLast):
+    """Inductor's choices, in which an element that is picked from a row of a chunk is no part of the
+    kernel that could write over the row."""
+
+    def can_fuse_vertical(
+        self, scheduler: Scheduler, node1: BaseSchedulerNode, node2: BaseSchedulerNode, *score: Any
+    ) -> bool:
+        if _decide(_picks, node1, node2):
+            return False
+        return super().can_fuse_vertical(scheduler, node1, node2, *score)
+
+    def can_fuse_horizontal(
+        self, scheduler: Scheduler, node1: BaseSchedulerNode, node2: BaseSchedulerNode, *score: Any
+    ) -> bool:
+        if _decide(_picks, node1, node2):
+            return False
+        return super().can_fuse_horizontal(scheduler, node1, node2, *score)
+
+
+def _picks(node1: BaseSchedulerNode, node2: BaseSchedulerNode) -> bool:
+    """Tells whether one of the nodes of a chunk picks elements by an index of a buffer that is as
+    large as one that the other writes."""
+    if not is_chunk(V.graph.name):
+        return False
+
+    def find(node: BaseSchedulerNode) -> tuple[set[int], set[int]]:
+        writes, reads = node.read_writes.writes, node.read_writes.reads
+        picked = [read for read in reads if isinstance(read, MemoryDep) and read.is_indirect()]
+        return set(map(V.graph.get_dep_size_hint, writes)), set(
+            map(V.graph.get_dep_size_hint, picked)
+        )
+
+    first, second = find(node1), find(node2)
+    return not (first[0].isdisjoint(second[1]) and second[0].isdisjoint(first[1]))
+
+
+class _SaveChunks(_SaveMemory):
+    """Finishes fusion, and changes the kernels of chunks alone."""
+
+    def _change(self, kernel: BaseSchedulerNode) -> None:
+        if is_chunk(V.graph.name):
+            super()._change(kernel)
 
 
 class _Separate(CppScheduling):

@@ -55,6 +55,14 @@ def record(
         _log.warning("no record of this graph: %s: %s", type(error).__name__, error)
 
 
+def log_chunks(node: fx.Node, chunks: int, reason: str = "") -> None:
+    """Logs in how many chunks the region of `node` is computed; or the `reason` why in none."""
+    if reason:
+        _log.debug("%s is computed at once: %s", name_operation(node), reason)
+    else:
+        _log.info("%s is computed in %d chunks", name_operation(node), chunks)
+
+
 def _record(
     parts: tuple[fx.GraphModule, fx.GraphModule],
     options: dict[str, Any],

@@ -18,8 +18,10 @@ from ..._policy import check_budget, check_options
 from .._releases import keeps_tangents, warn_of_release
 from ._apply import COPIES, apply_plan, copy_for_forward, hoist, keep_layouts, remove_copies
 from ._build import find_masks, read_packed
+from ._chunks import Chunks, check_chunks, chunk_joint, expand_regions
 from ._graph import (
     check_versions,
+    copy_graph,
     find_mutated,
     find_target,
     merge_equal,
@@ -82,6 +84,10 @@ class Partitioner(CustomPartitionerFn):
     `slowdown`, a number of at least 1, takes in place of a budget the lowest peak of the
     selections whose step takes at most so many times as long as the fastest one, by an estimate.
 
+    `chunks` is how a step computes what is much larger inside than at its ends, such as a loss of
+    logits: in that many chunks of rows; "off", at once; or "auto", in chunks where it is large
+    and its gradients take no more operations so.
+
     A graph that fad cannot plan is split by PyTorch's partitioner, with a warning."""
 
     # Whether graphs are those of the backend's own decompositions.
@@ -114,8 +120,10 @@ class Partitioner(CustomPartitionerFn):
         slowdown: float | None = None,
         residual_budget: int | str | None = None,
         derivative_bits: int | None = None,
+        chunks: Chunks = "auto",
     ) -> None:
         warn_of_release()
+        self.chunks = check_chunks(chunks)
         # Planning would say so only to PyTorch's partitioner, which would then run instead.
         self.policy = check_choice("policy is", policy, get_args(Policy))
         if recompute is not None:
@@ -167,6 +175,7 @@ class Partitioner(CustomPartitionerFn):
             self.slowdown,
             self.is_fused,
             self.has_decompositions,
+            self.chunks,
             self.given,
             sorted(self.sizes.items()),
         )
@@ -200,7 +209,10 @@ class Partitioner(CustomPartitionerFn):
         fallback = ""
         try:
             with assume_sizes(self.sizes):
-                parts = self._split(gm, original, joint_inputs, num_fwd_outputs, static)
+                chunked = chunk_joint(original, self.chunks)
+                if chunked is not original:
+                    gm.graph = copy_graph(chunked)
+                parts = self._split(gm, chunked, joint_inputs, num_fwd_outputs, static)
         except Exception as error:
             # A plan that could not be applied says nothing of the parts.
             self.has_warned, self.planned = True, None
@@ -238,9 +250,12 @@ class Partitioner(CustomPartitionerFn):
 
         def split(graph: fx.GraphModule | None = None) -> Parts:
             graph = graph or fx.GraphModule(gm, copy_graph(original))
-            return _partition(
+            parts = _partition(
                 graph, joint_inputs, num_fwd_outputs, static, self._choose, self.copies
             )
+            for part in parts:
+                expand_regions(part, self.is_fused)
+            return parts
 
         # Inductor compiles for the sizes of the batch, and graphs inside of others with these.
         is_checked = self.has_budget and self.is_fused and joint_inputs and not self.sizes
@@ -436,14 +451,6 @@ def _without_collection() -> Iterator[None]:
     finally:
         if was_enabled:
             gc.enable()
-
-
-def copy_graph(graph: fx.Graph) -> fx.Graph:
-    """Returns a copy of a joint graph, whose nodes have the metadata of the original's."""
-    copy = fx.Graph()
-    copy.output(copy.graph_copy(graph, val_map={}))
-    copy.output_node().meta = dict(graph.output_node().meta)
-    return copy
 
 
 def _partition(gm, joint_inputs, num_fwd_outputs, static, choose, copies):

@@ -21,6 +21,8 @@ from torch._functorch import config as functorch_config
 from torch._functorch import partitioners
 from torch._functorch.compile_utils import fx_graph_cse as merge_equal_nodes
 from torch._guards import TracingContext, detect_fake_mode
+from torch._higher_order_ops.auto_functionalize import auto_functionalized_v2
+from torch._higher_order_ops.invoke_subgraph import invoke_subgraph
 from torch._inductor import config as inductor_config
 from torch._inductor import list_mode_options
 from torch._inductor.custom_graph_pass import CustomPartitionerFn, get_hash_for_files
@@ -56,6 +58,8 @@ from .._releases import (
 #   `get_decompositions` and `pw_cast_for_opmath`;
 # - a function that adds a node with its fake tensor to a graph: `FakeTensor`, `detect_fake_mode`
 #   and `unset_fake_temporarily`;
+# - public names for `auto_functionalized_v2` and `invoke_subgraph`, which are in the graphs that
+#   `torch.compile` shows;
 # - an argument of the partitioner that keeps equal operations apart: `merge_equal_nodes`.
 __all__ = [
     "CustomPartitionerFn",
@@ -67,6 +71,7 @@ __all__ = [
     "get_schema",
     "get_hash_for_files",
     "inductor_config",
+    "invoke_subgraph",
     "is_transformed",
     "list_mode_options",
     "merge_equal_nodes",
@@ -276,6 +281,13 @@ def has_other_budget(graph: fx.Graph) -> bool:
     return is_set or any(key in get_annotations(node) for node in graph.nodes)
 
 
+def functionalize(op: Any, name: str, changed: fx.Node, **others: fx.Node) -> tuple[Any, ...]:
+    """Returns the arguments of `call_function` for `op`, which changes its argument `name` in place,
+    as Inductor takes it: element 1 of the result is the changed value."""
+    options = {**others, f"_{name}_base_index": 0, "_all_bases": [changed]}
+    return auto_functionalized_v2, (op,), options
+
+
 # Tensors and sizes
 
 
@@ -359,6 +371,7 @@ _OF_INDUCTOR = {
     "Dep": "torch._inductor.dependencies",
     "InductorChoices": "torch._inductor.choices",
     "Kernel": "torch._inductor.codegen.common",
+    "MemoryDep": "torch._inductor.dependencies",
     "MixOrderReduction": "torch._inductor.scheduler",
     "MultiOutput": "torch._inductor.ir",
     "MultiOutputLayout": "torch._inductor.ir",
@@ -431,7 +444,12 @@ _AFTER_FUSION = "_post_fusion_custom_pass"
 def run_after_fusion(change: Any) -> dict[str, Any]:
     """Returns the option with which Inductor calls `change` when it has fused operations of a
     graph; none where a user has set it."""
-    return {_AFTER_FUSION: change} if get_after_fusion() is None else {}
+    return replace_after_fusion(change) if get_after_fusion() is None else {}
+
+
+def replace_after_fusion(change: Any) -> dict[str, Any]:
+    """Returns the option with which Inductor calls `change` and nothing else."""
+    return {_AFTER_FUSION: change}
 
 
 def get_after_fusion() -> Any:

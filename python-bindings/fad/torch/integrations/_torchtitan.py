@@ -15,7 +15,8 @@ from torch.utils.checkpoint import CheckpointPolicy
 from ..compile._backend import read_options
 from ..compile._graph import find_target
 from ..compile._import import import_joint
-from ..compile._partitioner import Partitioner, copy_graph
+from ..compile._graph import copy_graph
+from ..compile._partitioner import Partitioner
 from ..compile._pytorch import get_annotations, get_policy, is_of_autograd, set_policy
 
 try:

@@ -263,7 +263,7 @@ def check_options():
         (
             {"fad.polcy": "auto"},
             "the backend fad has no option 'fad.polcy'; its own are fad.policy, fad.recompute, "
-            "fad.budget, fad.slowdown, fad.residual_budget, fad.derivative_bits, fad.engine; did you mean "
+            "fad.budget, fad.slowdown, fad.residual_budget, fad.derivative_bits, fad.chunks, fad.engine; did you mean "
             "'fad.policy'?",
         ),
         (

@@ -1,0 +1,76 @@
+"""The choice of operations that a step computes in chunks, and of how many.
+
+The largest products of forward come first, such as the logits of a loss. By default, chunks are for
+those alone whose gradients forward can compute at once: these take the same operations, and a
+chunk's memory in the place of all. With a number of chunks, layers that are wide inside have
+chunks, too, and backward repeats each."""
+
+from typing import Iterator, Literal
+
+from torch import fx
+
+from .._graph import copy_graph
+from .._log import log_chunks
+from .axes import NotSeparable
+from .losses import decompose_losses
+from .regions import Region, count_bytes, find_regions, find_seeds
+from .write import insert_regions
+
+Chunks = int | Literal["auto", "off"]
+
+# The bytes of a product from which on chunks are worth their calls, and the part of the largest
+# product's, below which a region is not the peak.
+_LEAST_BYTES, _LEAST_PART = 2**25, 1 / 16
+# The least rows of a chunk by the type of the device: fewer leave most of it idle.
+_LEAST_UNITS = {"cpu": 128, "cuda": 512}
+# The number of chunks.
+_CHUNKS = 8
+
+
+def check_chunks(chunks: Chunks) -> Chunks:
+    """Returns `chunks`, or raises ValueError where it is none of them."""
+    if chunks in ("auto", "off") or (type(chunks) is int and chunks > 0):
+        return chunks
+    raise ValueError(f"chunks is {chunks!r}; give 'auto', 'off', or a number of chunks, at least 1")
+
+
+def chunk_joint(graph: fx.Graph, chunks: Chunks) -> fx.Graph:
+    """Returns `graph`, a joint graph, or one that computes some of it in `chunks`."""
+    if chunks in ("off", 1) or not any(_find_seeds(graph, chunks)):
+        return graph
+    changed = decompose_losses(copy_graph(graph))
+    return changed if _insert_chunks(changed, chunks) else graph
+
+
+def _find_seeds(graph: fx.Graph, chunks: Chunks) -> Iterator[fx.Node]:
+    return find_seeds(graph.nodes, _LEAST_BYTES if chunks == "auto" else 1)
+
+
+def _insert_chunks(graph: fx.Graph, chunks: int | Literal["auto"]) -> int:
+    """Replaces regions of `graph`, and returns how many."""
+    count, largest = 0, 0
+    for seed in list(_find_seeds(graph, chunks)):
+        size = count_bytes(seed)
+        if seed not in graph.nodes or size < _LEAST_PART * largest:
+            continue
+        largest = max(largest, size)
+        try:
+            regions = find_regions(seed, list(graph.nodes))
+        except NotSeparable as reason:
+            log_chunks(seed, 0, str(reason))
+            continue
+        number = _choose(regions) if chunks == "auto" else chunks
+        if number > 1:
+            insert_regions(graph, regions, number)
+            count += 1
+            log_chunks(seed, number)
+    return count
+
+
+def _choose(regions: list[Region]) -> int:
+    """Returns the number of chunks of regions for which nothing is asked."""
+    last = regions[-1]
+    if last.cotangent is None:
+        return 1
+    device = last.cotangent.meta["val"].device.type
+    return min(_CHUNKS, last.axis.units // _LEAST_UNITS.get(device, _LEAST_UNITS["cuda"]))

@@ -1,0 +1,442 @@
+"""The operator of a region in a joint graph, and the operations that it becomes in a part.
+
+A plan sees a region as one operation, `fad::region`. In a part, it becomes a loop that is unrolled:
+for each chunk, a call of one subgraph, which Inductor compiles once, and sums of the chunks' terms. Each call reads a result of the call before it, so that no compiler computes two chunks
+at once. A matrix product that is summed over the chunks adds to the sum in place."""
+
+import itertools
+import math
+import operator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from torch import fx
+
+from .._build import Builder, Values
+from .._graph import find_makers
+from .._pytorch import (
+    PLACE,
+    functionalize,
+    get_packet,
+    invoke_subgraph,
+    name_arguments,
+)
+from .axes import CONSTANTS, SHAPED, Role, Span, get_shape
+from .regions import Region, count_elements
+
+aten, prims = torch.ops.aten, torch.ops.prims
+
+# The entry of the metadata of `fad::region` that has its loop.
+LOOP = "fad_loop"
+# How the names of the graphs of chunks begin.
+_PREFIX = "fad_region_"
+
+_library = torch.library.Library("fad", "FRAGMENT")
+_library.define("region(Tensor[] inputs, str name) -> Tensor[]")
+_library.define("accumulate(Tensor(a!) sum, Tensor left, Tensor right) -> ()")
+
+# A product of another type than the sum that it is added to is in memory by parts of the sum: so
+# many, of which each has at least so many elements.
+_PARTS, _LEAST = 8, 2**22
+
+
+@torch.library.impl(_library, "accumulate", "CompositeExplicitAutograd")
+def _accumulate(sum: torch.Tensor, left: torch.Tensor, right: torch.Tensor) -> None:
+    """Adds the product of `left` and `right`, matrices of one type, to `sum`, which has that type or
+    a wider one."""
+    if sum.dtype == left.dtype:
+        sum.addmm_(left, right)
+        return
+    options = {"out_dtype": sum.dtype} if sum.is_cuda else {}
+    rows = max(-(-sum.shape[0] // _PARTS), _LEAST // max(sum.shape[1], 1), 1)
+    for part, operand in zip(sum.split(rows), left.split(rows)):
+        part += torch.mm(operand, right, **options)
+
+
+@torch.library.impl(_library, "accumulate", "Meta")
+def _(sum: torch.Tensor, left: torch.Tensor, right: torch.Tensor) -> None:
+    pass
+
+
+class _Rows(NamedTuple):
+    """A value whose dimensions from `start` to `stop` are cut."""
+
+    shape: list[int]
+    start: int
+    stop: int
+
+
+class _Sum(NamedTuple):
+    """A sum of the chunks' terms, in its type. With `operands`, chunks make those of a product:
+    each is a number of an input, or -1 minus that of an output."""
+
+    operands: tuple[int, int] | None
+
+
+@dataclass
+class Loop:
+    """The chunks of a region: how many units each has, and the graph of chunks of so many units.
+    `inputs` has rows for each input that is cut. `values` are the results, without data, and
+    `scratch` are the bytes that a chunk takes besides them."""
+
+    name: str
+    sizes: list[int]
+    bodies: dict[int, fx.GraphModule]
+    inputs: list[_Rows | None]
+    results: list[_Rows | _Sum]
+    outputs: list[int | None]
+    values: list[torch.Tensor]
+    units: int
+    scratch: int
+
+
+# The graph of a chunk
+
+
+def _accumulated_type(dtype: torch.dtype) -> torch.dtype:
+    """Returns the type of a sum over chunks of terms of `dtype`."""
+    return torch.float32 if dtype in (torch.float16, torch.bfloat16) else dtype
+
+
+class _Body:
+    """Writes the operations of a region for chunks of so many `units`."""
+
+    def __init__(self, region: Region, units: int) -> None:
+        self.region, self.units = region, units
+        self.graph = fx.Graph()
+        self.inputs = region.find_inputs()
+        self.nodes = {node: self.graph.placeholder(node.name) for node in self.inputs}
+        # An operand that orders chunks.
+        self.graph.placeholder("before")
+        for node in region.nodes:
+            self.copy(node)
+
+    def copy(self, node: fx.Node) -> fx.Node:
+        if node in self.nodes:
+            return self.nodes[node]
+        region = self.region
+        if node is region.cotangent:
+            value = node.meta["val"]
+            made = self.graph.call_function(
+                aten.full.default, ([], 1.0), {"dtype": value.dtype, "device": value.device}
+            )
+        elif get_packet(node) is aten.mean and region.axis.labels[node] is Role.SUM:
+            made = self.average(node)
+        else:
+            made = self.graph.node_copy(node, self.copy)
+            made.meta = {key: node.meta[key] for key in PLACE if key in node.meta}
+            packet = get_packet(node)
+            if packet in CONSTANTS:
+                made.args = (region.axis.chunk_shape(node, self.units), *made.args[1:])
+            elif packet in SHAPED:
+                # All views by shapes are one operator; a chunk may have other strides.
+                is_view = packet is not aten.expand
+                made.target = aten.reshape.default if is_view else made.target
+                made.args = (made.args[0], region.axis.chunk_shape(node, self.units))
+                made.kwargs = {}
+        self.nodes[node] = made
+        return made
+
+    def average(self, node: fx.Node) -> fx.Node:
+        """Returns a chunk's term of the mean `node`, of all elements that are averaged."""
+        arguments = name_arguments(node)
+        count = count_elements(node.args[0]) // count_elements(node)
+        dims = arguments.get("dim") or list(range(len(get_shape(node.args[0]))))
+        options = {"dtype": node.meta["val"].dtype}
+        args = (self.copy(node.args[0]), dims, arguments.get("keepdim", False))
+        total = self.graph.call_function(aten.sum.dim_IntList, args, options)
+        return self.graph.call_function(aten.div.Tensor, (total, count))
+
+    def finish(self, outputs: list[fx.Node]) -> fx.GraphModule:
+        results = []
+        for node in outputs:
+            made = self.nodes[node]
+            dtype = node.meta["val"].dtype
+            if self.region.axis.labels[node] is Role.SUM and _accumulated_type(dtype) != dtype:
+                args = (made, _accumulated_type(dtype))
+                made = self.graph.call_function(prims.convert_element_type.default, args)
+            results.append(made)
+        self.graph.output(tuple(results))
+        return fx.GraphModule(torch.nn.Module(), self.graph)
+
+
+def _describe(node: fx.Node, region: Region) -> _Rows | None:
+    label = region.axis.labels[node]
+    return _Rows(get_shape(node), *label) if isinstance(label, Span) else None
+
+
+_numbers = itertools.count()
+
+
+def _make_loop(region: Region, chunks: int, values: Values) -> Loop:
+    axis, inputs = region.axis, region.find_inputs()
+    each = -(-axis.units // chunks)
+    sizes = [min(each, axis.units - start) for start in range(0, axis.units, each)]
+    outputs: list[fx.Node] = []
+
+    def find_place(node: fx.Node) -> int:
+        if node in inputs:
+            return inputs.index(node)
+        if node not in outputs:
+            outputs.append(node)
+        return -1 - outputs.index(node)
+
+    results: list[_Rows | _Sum] = []
+    places: list[int | None] = []
+    types = []
+    for node in region.results:
+        rows = _describe(node, region)
+        dtype = node.meta["val"].dtype
+        is_product = rows is None and get_packet(node) is aten.mm
+        operands = tuple(map(find_place, node.args)) if is_product else None
+        results.append(rows or _Sum(operands))
+        places.append(None if operands else find_place(node))
+        types.append(dtype if rows else _accumulated_type(dtype))
+    bodies = {size: _Body(region, size).finish(outputs) for size in dict.fromkeys(sizes)}
+    for body in bodies.values():
+        body.graph.eliminate_dead_code()
+        body.recompile()
+    with values.mode:
+        fakes = [
+            torch.empty(get_shape(node), dtype=dtype, device=node.meta["val"].device)
+            for node, dtype in zip(region.results, types)
+        ]
+    scratch = region.bytes * sizes[0] // axis.units
+    return Loop(
+        f"{_PREFIX}{next(_numbers)}",
+        sizes,
+        bodies,
+        [_describe(node, region) for node in inputs],
+        results,
+        [place if place is None else -1 - place for place in places],
+        fakes,
+        axis.units,
+        scratch,
+    )
+
+
+# Joint graphs
+
+
+def insert_regions(graph: fx.Graph, regions: list[Region], chunks: int) -> list[Loop]:
+    """Replaces the operations of `regions` in `graph` by `fad::region`, and returns their loops."""
+    values = Values(graph)
+    loops = [_make_loop(region, chunks, values) for region in regions]
+    replaced: dict[fx.Node, fx.Node] = {}
+    inside = {node for region in regions for node in region.nodes}
+    for region, loop in zip(regions, loops):
+        inputs = [replaced.get(node, node) for node in region.find_inputs()]
+        node = _insert(graph, region, loop, inputs, inside)
+        replaced |= _read_results(graph, values, region, node, inside)
+        for old in region.results:
+            old.replace_all_uses_with(replaced[old], lambda user: user not in inside)
+    for node in reversed(graph.nodes):
+        if node in inside and not node.users:
+            graph.erase_node(node)
+    return loops
+
+
+def _insert(
+    graph: fx.Graph, region: Region, loop: Loop, inputs: list[fx.Node], inside: set[fx.Node]
+) -> fx.Node:
+    """Adds `fad::region` before its first reader, and after all that it reads."""
+    order = {node: place for place, node in enumerate(graph.nodes)}
+    readers = [user for node in region.results for user in node.users if user not in inside]
+    first = min(readers, key=order.__getitem__)
+    makers = find_makers(inputs, lambda node: order[node] >= order[first])
+    for node in sorted(makers, key=order.__getitem__):
+        first.prepend(node)
+    with graph.inserting_before(first):
+        node = graph.call_function(torch.ops.fad.region.default, (inputs, loop.name))
+    place = region.nodes[0].meta
+    node.meta.update({key: place[key] for key in PLACE if key in place})
+    node.meta["val"], node.meta[LOOP] = loop.values, loop
+    return node
+
+
+def _read_results(
+    graph: fx.Graph, values: Values, region: Region, node: fx.Node, inside: set[fx.Node]
+) -> dict[fx.Node, fx.Node]:
+    """Returns the results of `node` by those of `region`, multiplied by the cotangent."""
+    found, last = {}, node
+    for number, old in enumerate(region.results):
+        with graph.inserting_after(last):
+            last = new = graph.call_function(operator.getitem, (node, number))
+        new.meta.update({key: node.meta[key] for key in PLACE if key in node.meta})
+        new.meta["val"] = node.meta["val"][number]
+        build = Builder(graph, values, new)
+        if old in region.scaled:
+            # The product takes other memory, and so it waits for its first reader.
+            build.last = min(user for user in old.users if user not in inside).prev
+            new = build(aten.mul.Tensor, new, region.cotangent)
+        dtype = old.meta["val"].dtype
+        if new.meta["val"].dtype != dtype:
+            new = build(prims.convert_element_type.default, new, dtype)
+        found[old] = new
+    return found
+
+
+# Parts
+
+
+def is_chunk(name: str | None) -> bool:
+    """Tells whether a graph of this name is that of a chunk."""
+    return (name or "").startswith(_PREFIX)
+
+
+def has_chunks(part: fx.GraphModule) -> bool:
+    """Tells whether `part` runs in chunks."""
+    return any(is_chunk(str(node.target)) for node in part.graph.find_nodes(op="get_attr"))
+
+
+def expand_regions(part: fx.GraphModule, is_fused: bool) -> None:
+    """Replaces each `fad::region` of `part`, which may be for Inductor, by its chunks."""
+    nodes = [node for node in part.graph.nodes if LOOP in node.meta]
+    for node in nodes:
+        _Expansion(part, node, is_fused).run()
+    if nodes:
+        part.graph.lint()
+        part.recompile()
+
+
+class _Expansion:
+    """The chunks of the region `node` in `part`."""
+
+    def __init__(self, part: fx.GraphModule, node: fx.Node, is_fused: bool) -> None:
+        self.part, self.node, self.is_fused = part, node, is_fused
+        self.loop: Loop = node.meta[LOOP]
+        self.build = Builder(part.graph, Values(part.graph), node)
+        self.names: dict[int, str] = {}
+        for units, body in self.loop.bodies.items():
+            self.names[units] = f"{self.loop.name}_{units}"
+            part.add_submodule(self.names[units], body)
+
+    def run(self) -> None:
+        loop = self.loop
+        flat = [self.flatten(*each) for each in zip(self.node.args[0], loop.inputs)]
+        sums: list[fx.Node | None] = [self.begin(number) for number in range(len(loop.results))]
+        parts: list[list[fx.Node]] = [[] for _ in loop.results]
+        before = next(filter(None, sums), flat[0])
+        start = 0
+        for size in loop.sizes:
+            inputs = [self.cut(node, rows, start, size) for node, rows in zip(flat, loop.inputs)]
+            outputs = self.call(size, [*inputs, before])
+            before = outputs[0]
+            for number, result in enumerate(loop.results):
+                place = loop.outputs[number]
+                if isinstance(result, _Rows):
+                    parts[number].append(outputs[place])
+                elif result.operands:
+                    pair = [inputs[i] if i >= 0 else outputs[-1 - i] for i in result.operands]
+                    before = sums[number] = self.accumulate(sums[number], *pair)
+                elif sums[number] is None:
+                    sums[number] = outputs[place]
+                else:
+                    sums[number] = self.build(aten.add.Tensor, sums[number], outputs[place])
+            start += size
+        results = [
+            self.join(parts[number], result) if isinstance(result, _Rows) else sums[number]
+            for number, result in enumerate(loop.results)
+        ]
+        for user in list(self.node.users):
+            user.replace_all_uses_with(results[user.args[1]])
+            self.part.graph.erase_node(user)
+        self.part.graph.erase_node(self.node)
+
+    def begin(self, number: int) -> fx.Node | None:
+        """Returns zeros, to which products are added."""
+        result, value = self.loop.results[number], self.loop.values[number]
+        if isinstance(result, _Rows) or not result.operands:
+            return None
+        options = {"dtype": value.dtype, "device": value.device}
+        return self.build(aten.full.default, list(value.shape), 0.0, **options)
+
+    def flatten(self, node: fx.Node, rows: _Rows | None) -> fx.Node:
+        """Returns `node` with the axis in one dimension."""
+        if rows is None or rows.stop == rows.start + 1:
+            return node
+        shape = rows.shape
+        shape = [
+            *shape[: rows.start],
+            math.prod(shape[rows.start : rows.stop]),
+            *shape[rows.stop :],
+        ]
+        return self.build(aten.reshape.default, node, shape)
+
+    def cut(self, node: fx.Node, rows: _Rows | None, start: int, size: int) -> fx.Node:
+        """Returns the rows of `node`, which is flat, for the units from `start`."""
+        if rows is None:
+            return node
+        each = math.prod(rows.shape[rows.start : rows.stop]) // self.loop.units
+        cut = self.build(aten.slice.Tensor, node, rows.start, start * each, (start + size) * each)
+        ones = [1] * (rows.stop - rows.start - 1)
+        if not ones:
+            return cut
+        shape = list(cut.meta["val"].shape)
+        at = rows.start + 1
+        return self.build(aten.reshape.default, cut, [*shape[:at], *ones, *shape[at:]])
+
+    def call(self, units: int, operands: list[fx.Node]) -> list[fx.Node]:
+        """Returns the outputs of the chunk's graph for `operands`."""
+        graph, name = self.part.graph, self.names[units]
+        body = self.loop.bodies[units]
+        with graph.inserting_after(self.build.last):
+            if self.is_fused:
+                module = graph.get_attr(name)
+                module.meta["val"] = None
+                self.build.last = module
+        with graph.inserting_after(self.build.last):
+            if self.is_fused:
+                call = graph.call_function(invoke_subgraph, (module, name, *operands))
+            else:
+                call = graph.call_module(name, tuple(operands))
+        call.meta.update(self.build.place)
+        values = [operand.meta["val"] for operand in operands]
+        with self.build.values.mode:
+            call.meta["val"] = fx.Interpreter(body).run(*values)
+        self.build.last = call
+        return [self.part_of(call, number) for number in range(len(call.meta["val"]))]
+
+    def part_of(self, node: fx.Node, number: int) -> fx.Node:
+        with self.part.graph.inserting_after(self.build.last):
+            part = self.part.graph.call_function(operator.getitem, (node, number))
+        part.meta.update(self.build.place)
+        part.meta["val"] = node.meta["val"][number]
+        self.build.last = part
+        return part
+
+    def accumulate(self, sum: fx.Node, left: fx.Node, right: fx.Node) -> fx.Node:
+        """Returns `sum` after the product is added to it."""
+        target = torch.ops.fad.accumulate.default
+        graph = self.part.graph
+        with graph.inserting_after(self.build.last):
+            if self.is_fused:
+                call = graph.call_function(
+                    *functionalize(target, "sum", sum, left=left, right=right)
+                )
+            else:
+                call = graph.call_function(target, (sum, left, right))
+        call.meta.update(self.build.place)
+        call.meta["val"] = (None, sum.meta["val"])
+        self.build.last = call
+        return self.part_of(call, 1) if self.is_fused else sum
+
+    def join(self, parts: list[fx.Node], rows: _Rows) -> fx.Node:
+        """Returns the result of which `parts` are the rows."""
+        node = parts[0] if len(parts) == 1 else self.concatenate(parts, rows.start)
+        return (
+            self.build(aten.reshape.default, node, rows.shape)
+            if rows.stop > rows.start + 1
+            else node
+        )
+
+    def concatenate(self, parts: list[fx.Node], dim: int) -> fx.Node:
+        graph = self.part.graph
+        with graph.inserting_after(self.build.last):
+            node = graph.call_function(aten.cat.default, (parts, dim))
+        node.meta.update(self.build.place)
+        with self.build.values.mode:
+            node.meta["val"] = torch.cat([part.meta["val"] for part in parts], dim)
+        self.build.last = node
+        return node

@@ -1,0 +1,249 @@
+"""Losses and layers in chunks: gradients against eager PyTorch's in f64, what is left alone and why,
+and the memory of a step."""
+
+import copy
+import logging
+import warnings
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+import fad.torch.compile
+from fad.torch._saved_memory.allocator import watch_allocator
+from fad.torch.compile import Partitioner
+from fad.torch.compile._pytorch import aot_autograd, box
+from fad.torch.compile._scalars import find_decompositions
+from wide_losses import LEFT_ALONE, LOSSES
+
+BATCH, LENGTH, WIDTH, WORDS = 4, 6, 8, 96
+
+
+class Messages(logging.Handler):
+    """The messages of the logger of fad's plans."""
+
+    def __init__(self):
+        super().__init__()
+        self.texts = []
+        logger = logging.getLogger("fad.torch.compile")
+        logger.setLevel(logging.DEBUG)
+        logger.propagate = False
+        logger.addHandler(self)
+
+    def emit(self, record):
+        self.texts.append(record.getMessage())
+
+    def find(self, part):
+        return [text for text in self.texts if part in text]
+
+
+MESSAGES = Messages()
+
+
+def split(chunks):
+    """Returns a backend that runs PyTorch's operators on the graphs that Inductor has."""
+    partitioner = Partitioner(chunks=chunks)
+    partitioner.is_fused = False
+
+    def compile_graph(graph, inputs):
+        return aot_autograd(
+            fw_compiler=lambda graph, _: box(graph),
+            bw_compiler=lambda graph, _: box(graph),
+            partition_fn=partitioner,
+            decompositions=find_decompositions(),
+            keep_inference_input_mutations=True,
+        )(graph, inputs)
+
+    return compile_graph
+
+
+def make_inputs(dtype, batch=BATCH, length=LENGTH):
+    torch.manual_seed(0)
+    hidden = torch.randn(batch, length, WIDTH, dtype=dtype)
+    weight, bias = torch.randn(WORDS, WIDTH, dtype=dtype), torch.randn(WORDS, dtype=dtype)
+    target = torch.randint(0, WORDS, (batch, length))
+    target[0, 1], target[-1, -2] = 3, 1
+    return hidden, weight, bias, target
+
+
+def run_step(function, inputs):
+    """Returns the loss and the gradients, all in f64."""
+    tensors = [each.detach().clone() for each in inputs]
+    for each in tensors:
+        each.requires_grad_(each.is_floating_point())
+    results = function(*tensors)
+    results = results if isinstance(results, tuple) else (results,)
+    loss = sum(0.5**n * each for n, each in enumerate(results) if each.requires_grad)
+    loss.backward()
+    found = [loss, *results, *(each.grad for each in tensors)]
+    return [each if each is None else each.detach().double() for each in found]
+
+
+def compare(found, reference):
+    errors = [0.0]
+    for one, other in zip(found, reference, strict=True):
+        if one is None or other is None:
+            errors.append(float(one is not other))
+        else:
+            largest = max(other.abs().max().item(), 1e-3)
+            errors.append(((one - other).abs().max() / largest).item())
+    return max(errors)
+
+
+def check_losses():
+    """Each loss in chunks of 6 rows, or of 5 with a last one of 4."""
+    wrong, chunked, alone = [], 0, 0
+    inputs = make_inputs(torch.float64)
+    for number, (name, loss) in enumerate(LOSSES.items()):
+        torch._dynamo.reset()
+        MESSAGES.texts.clear()
+        reference = run_step(loss, inputs)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            found = run_step(torch.compile(loss, backend=split(4 + number % 2)), inputs)
+        is_chunked = bool(MESSAGES.find("chunks"))
+        if compare(found, reference) > 1e-12 or is_chunked == (name in LEFT_ALONE):
+            wrong.append(name)
+        chunked, alone = chunked + is_chunked, alone + (not is_chunked)
+    print(f"losses in chunks: {chunked}, left alone: {alone}, wrong: {wrong}")
+
+
+class Layer(nn.Module):
+    """A gated layer, as Llama has it, and a loss of its words."""
+
+    def __init__(self, width, words):
+        super().__init__()
+        self.norm = nn.RMSNorm(width)
+        self.gate = nn.Linear(width, 4 * width, bias=False)
+        self.up = nn.Linear(width, 4 * width)
+        self.down = nn.Linear(4 * width, width)
+        self.head = nn.Linear(width, words, bias=False)
+
+    def forward(self, hidden, target):
+        rows = self.norm(hidden)
+        hidden = hidden + self.down(F.silu(self.gate(rows)) * self.up(rows))
+        logits = self.head(hidden).flatten(0, 1)
+        return F.cross_entropy(logits.float(), target.flatten())
+
+
+def step(model, *inputs, **options):
+    """Returns the loss and gradients of a step in f64, and the most bytes that are alive at
+    once."""
+    torch._dynamo.reset()
+    model = copy.deepcopy(model)
+    compiled = torch.compile(model, backend="fad", options=options) if options else model
+    compiled(*inputs).backward()
+    model.zero_grad()
+    loss, forward = watch_allocator(lambda: compiled(*inputs), False)
+    _, backward = watch_allocator(loss.backward, False)
+    gradients = [each.grad.double() for each in model.parameters()]
+    peak = max(forward.peak, forward.resident + backward.peak)
+    return [loss.detach().double(), *gradients], peak
+
+
+def check_engines():
+    """Gradients are as close to those of f64 as those of eager PyTorch, and the memory of a step is
+    a part of the logits'."""
+    torch.manual_seed(0)
+    rows, words = 512, 2048
+    for dtype in (torch.float32, torch.bfloat16):
+        model = Layer(32, words).to(dtype)
+        hidden = torch.randn(4, rows // 4, 32, dtype=dtype)
+        target = torch.randint(0, words, (4, rows // 4))
+        reference = step(copy.deepcopy(model).double(), hidden.double(), target)[0]
+        own = compare(step(model, hidden, target)[0], reference)
+        for engine in ("inductor", "eager"):
+            options = {"fad.engine": engine, "fad.chunks": 8}
+            found, peak = step(model, hidden, target, **options)
+            print(f"{dtype} {engine}: as close: {compare(found, reference) < 4 * own}")
+            print(
+                f"{dtype} {engine}: below the logits: {peak < 4 * rows * words}",
+                4 * rows * words / peak,
+            )
+
+
+def check_sizes():
+    """Numbers of rows that chunks do not divide, and fewer than chunks."""
+    loss = LOSSES["class weights, smoothed labels"]
+    errors = []
+    for batch, length in ((1, 7), (3, 1), (2, 2), (5, 3), (1, 1)):
+        torch._dynamo.reset()
+        inputs = make_inputs(torch.float64, batch, length + 1)
+        inputs = (inputs[0][:, 1:], *inputs[1:3], inputs[3][:, 1:])
+        compiled = torch.compile(loss, backend=split(3), dynamic=False)
+        errors.append(compare(run_step(compiled, inputs), run_step(loss, inputs)))
+    print("sizes are right:", max(errors) < 1e-12)
+
+
+def check_dynamic():
+    """Sizes that are symbols: at once."""
+    torch._dynamo.reset()
+    MESSAGES.texts.clear()
+    compiled = torch.compile(LOSSES["mean"], backend=split(4), dynamic=True)
+    inputs = make_inputs(torch.float64)
+    print(
+        "symbols are right:",
+        compare(run_step(compiled, inputs), run_step(LOSSES["mean"], inputs)) < 1e-12,
+    )
+    print(*MESSAGES.find("at once"), sep="\n")
+
+
+def check_reasons():
+    for name in LEFT_ALONE:
+        torch._dynamo.reset()
+        MESSAGES.texts.clear()
+        run_step(torch.compile(LOSSES[name], backend=split(4)), make_inputs(torch.float64))
+        print(f"{name}:", *MESSAGES.find("at once"))
+
+
+def check_labels():
+    """A label that is no word is an error in chunks, too."""
+    torch._dynamo.reset()
+    inputs = make_inputs(torch.float32)
+    inputs[3][2, 2] = WORDS
+    compiled = torch.compile(LOSSES["mean"], backend="fad", options={"fad.chunks": 3})
+    try:
+        run_step(compiled, inputs)
+    except (IndexError, RuntimeError) as error:
+        print("a wrong label:", str(error).splitlines()[0])
+
+
+def check_options():
+    for chunks in (0, -2, True, 2.0, "none"):
+        try:
+            torch.compile(LOSSES["mean"], backend="fad", options={"fad.chunks": chunks})(
+                *make_inputs(torch.float32)
+            )
+        except Exception as error:
+            print([line for line in str(error).splitlines() if "chunks is" in line][0])
+
+
+def check_sums():
+    """Products that are added to sums, of one type and of another."""
+    torch.manual_seed(0)
+    for dtype in (torch.float64, torch.bfloat16):
+        left, right = torch.randn(3000, 4).to(dtype), torch.randn(4, 2000).to(dtype)
+        total = torch.ones(
+            3000, 2000, dtype=torch.float64 if dtype is torch.float64 else torch.float32
+        )
+        expected = total.double() + left.double() @ right.double()
+        torch.ops.fad.accumulate(total, left, right)
+        print(
+            dtype,
+            "sums are right:",
+            torch.allclose(
+                total.double(), expected, rtol=0, atol=4e-2 if dtype is torch.bfloat16 else 1e-12
+            ),
+        )
+
+
+if __name__ == "__main__":
+    assert fad.torch.compile
+    check_losses()
+    check_sizes()
+    check_dynamic()
+    check_reasons()
+    check_sums()
+    check_options()
+    check_labels()
+    check_engines()
