@@ -55,7 +55,7 @@ config.environment["PYTHONPATH"] = os.pathsep.join(
 config.environment["PYTHONPYCACHEPREFIX"] = os.path.join(config.fad_obj_root, "cache", "bytecode")
 # Inductor compiles its headers and equal kernels once for all tests; graphs, each time.
 config.environment["TORCHINDUCTOR_CACHE_DIR"] = os.path.join(place, "cache", "inductor")
-config.environment["TORCHINDUCTOR_FX_GRAPH_CACHE"] = "0"
+config.environment["TORCHINDUCTOR_FX_GRAPH_CACHE_DEFAULT"] = "0"
 config.environment["TORCHINDUCTOR_AUTOGRAD_CACHE"] = "0"
 config.environment["TORCHINDUCTOR_COMPILE_THREADS"] = "1"
 # The compiler has the vector instructions that the processor has: each process would load

@@ -1,5 +1,6 @@
 """Checks the arguments, the text and the pictures that the three reports have in common."""
 
+import functools
 import importlib.util
 import itertools
 import pathlib
@@ -45,6 +46,13 @@ def make(layers=2, widths=None):
     torch.manual_seed(0)
     widths = widths or [256] * layers
     return nn.Sequential(*map(Block, widths)), torch.randn(32, 64)
+
+
+@functools.cache
+def explain_deep():
+    """The explanation of many equal layers, whose text and pictures are checked."""
+    model, x = make(48)
+    return fad.torch.explain(model, x, options=EAGER, compare=["aggressive", "budget=0.5"])
 
 
 def list_reports(model):
@@ -212,7 +220,7 @@ def check_text():
     """Each report begins with a sentence, and the figures of its tables are the objects'."""
     model, x = make(48)
     named = list_reports(model)
-    explained = named["fad.torch.explain"](x, compare=["aggressive"])
+    explained = explain_deep()
     saved = named["fad.torch.saved_memory"](x)
     nested = named["fad_report"](x)
     kept = 48 * 32 * 256 * 4
@@ -339,8 +347,7 @@ def check_pictures():
     check_layout(axes)
     labels = [text.get_text() for text in axes.get_yticklabels()]
     assert len(labels) == 16 and labels[-1] == "others (x 26)", labels
-    model, x = make(48)
-    explained = fad.torch.explain(model, x, options=EAGER, compare=["aggressive", "budget=0.5"])
+    explained = explain_deep()
     with tempfile.TemporaryDirectory() as folder:
         for draw in (explained.draw, explained.draw_memory):
             path = pathlib.Path(folder, "picture.png")

@@ -11,6 +11,7 @@ import sys
 
 import torch
 from torch import nn
+from torch._inductor.async_compile import AsyncCompile
 
 import fad.torch
 from fad.torch.compile import _log, _partitioner
@@ -180,6 +181,8 @@ def check_silence(folder):
 
 
 def main():
+    # Kernels are empty, which need no compiler: no value is looked at.
+    AsyncCompile.cpp_pybinding = lambda *arguments, **options: lambda *operands: None
     folder = pathlib.Path(sys.argv[1])
     checks = check_trace, check_budget, check_rule, check_fallback, check_failure, check_silence
     for check in checks:
