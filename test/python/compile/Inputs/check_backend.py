@@ -376,7 +376,9 @@ class Checkpoints(unittest.TestCase):
         def make(layer):
             return nn.Sequential(nn.Linear(32, 128), layer, nn.LayerNorm(128), nn.Linear(128, 31))
 
-        self.check(make(nn.Dropout(0.5)), (32,), {"fad.engine": "inductor"})
+        # The kernels of a normalization with dynamic sizes are in check-fad-nightly.
+        small = nn.Sequential(nn.Linear(32, 128), nn.Dropout(0.5), nn.Linear(128, 31))
+        self.check(small, (32,), {"fad.engine": "inductor"})
         budgets = ({}, {"fad.budget": 0.5}, {"fad.budget": 20000}, {"fad.residual_budget": 9000})
         for number, options in enumerate(budgets):
             if EVERY or number % 2:
