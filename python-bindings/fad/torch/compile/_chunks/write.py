@@ -381,14 +381,11 @@ class _Expansion:
         """Returns the outputs of the chunk's graph for `operands`."""
         graph, name = self.part.graph, self.names[units]
         body = self.loop.bodies[units]
-        with graph.inserting_after(self.build.last):
+        with graph.inserting_before(self.build.last.next):
             if self.is_fused:
-                module = graph.get_attr(name)
-                module.meta["val"] = None
-                self.build.last = module
-        with graph.inserting_after(self.build.last):
-            if self.is_fused:
-                call = graph.call_function(invoke_subgraph, (module, name, *operands))
+                # Inductor finds the graph by the name where there is no value.
+                args = (graph.get_attr(name), name, *operands)
+                call = graph.call_function(invoke_subgraph, args)
             else:
                 call = graph.call_module(name, tuple(operands))
         call.meta.update(self.build.place)

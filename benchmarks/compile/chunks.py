@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+"""Time and memory of training steps whose logits are large, by how the loss is computed: at once by
+Inductor, by its auto-chunker, PyTorch's linear_cross_entropy with options, a loop of
+checkpoints, the formulas of Liger's fused linear cross entropy, and chunks of the backend fad.
+
+Layers are as wide as `SIZES` says, and few; the number of words is that of real models. Memory
+is that of PyTorch's allocator, and time a ratio to Inductor's, in turns. Figures go to a JSON
+file, in which present ones are left as they are; `--table` prints such a file."""
+
+import argparse
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "common"))
+
+import figures
+from figures import MIB
+
+METHODS = ("inductor", "auto-chunker", "linear_cross_entropy", "checkpoints", "liger",
+           "fad-off", "fad", "fad-16")  # fmt: skip
+WORDS = (32_000, 128_256)
+MODELS = ("gpt2", "llama")
+SIZES = dict(layers=2, width=256, heads=4, batch=4, length=512)
+QUICK = dict(layers=1, width=32, heads=2, batch=2, length=64)
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--models", nargs="+", choices=MODELS, default=MODELS)
+    parser.add_argument("--words", nargs="+", type=int, default=WORDS)
+    parser.add_argument("--methods", nargs="+", choices=METHODS, default=METHODS)
+    parser.add_argument("--device", help="cpu or cuda; cuda where there is one")
+    figures.add_options(parser, repetitions=5)
+    return figures.parse(parser)
+
+
+def run(arguments):
+    import chunks_measure
+
+    device = figures.choose_device(arguments.device)
+    run = figures.Run(arguments, figures.describe(device))
+    for name in arguments.models:
+        for words in arguments.words:
+            sizes = {**(QUICK if arguments.quick else SIZES), "words": words}
+            own = run.find_model(f"{name} {words}", sizes, "figures")
+            reference = None
+            for method in arguments.methods:
+                if method in own:
+                    continue
+                if run.is_over():
+                    return run.data
+                reference = reference or chunks_measure.Reference(name, sizes, device)
+                own[method] = reference.measure(method, arguments.repetitions)
+                run.save(name, words, method, own[method])
+    return run.data
+
+
+def print_table(data, models, words, methods):
+    """Prints a line for each way to compute the loss."""
+    names = [name for each in models for n in words if (name := f"{each} {n}") in data["models"]]
+    figures.print_header(data, names, (
+        measured["repetitions"]
+        for name in names
+        for measured in data["models"][name]["figures"].values()
+    ))  # fmt: skip
+    print(
+        "\nMiB that are kept after forward, and at most; the peak of the loss, as a part of the "
+        "logits' bytes\nin f32; time as a ratio to Inductor's; the largest error of a gradient "
+        "against eager PyTorch's\n"
+    )
+    print(f"{'model':14}{'loss':22}{'kept':>9}{'peak':>9}{'loss':>7}{'time':>7}{'error':>10}")
+    for name in names:
+        for method in methods:
+            own = data["models"][name]["figures"].get(method)
+            if own is None:
+                continue
+            if "reason" in own:
+                print(f"{name:14}{method:22}{own['reason']}")
+                continue
+            print(
+                f"{name:14}{method:22}{own['kept'] / MIB:9.1f}{own['peak'] / MIB:9.1f}"
+                f"{own['loss']:7.3f}{own['ratio']:7.2f}{own['error']:10.1e}"
+            )
+
+
+def main():
+    arguments = parse_arguments()
+    data = figures.get_data(arguments, run)
+    print_table(data, arguments.models, arguments.words, arguments.methods)
+
+
+if __name__ == "__main__":
+    main()

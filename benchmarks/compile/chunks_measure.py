@@ -1,0 +1,190 @@
+"""Language models whose losses are computed in several ways, and measurements of their steps."""
+
+from typing import Any, Callable
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+from torch.utils.checkpoint import checkpoint
+
+import compile_measure
+import fad.torch.compile
+from steps import Model, clear, compare, get_gradients, measure_memory, seed
+
+assert fad.torch.compile  # It registers the backend.
+
+# The chunks of the loop of checkpoints, as many as those of the others.
+_CHUNKS = 8
+
+
+def compute_whole(hidden: Tensor, weight: Tensor, target: Tensor) -> Tensor:
+    return F.cross_entropy((hidden @ weight.t()).float(), target)
+
+
+def compute_linear(hidden: Tensor, weight: Tensor, target: Tensor) -> Tensor:
+    from torch.nn.modules.linear_cross_entropy_options import LinearCrossEntropyOptions
+
+    return F.linear_cross_entropy(hidden, weight, target, options=LinearCrossEntropyOptions())
+
+
+def _compute_chunk(hidden: Tensor, weight: Tensor, target: Tensor) -> Tensor:
+    return F.cross_entropy((hidden @ weight.t()).float(), target, reduction="sum")
+
+
+def compute_checkpoints(hidden: Tensor, weight: Tensor, target: Tensor) -> Tensor:
+    losses = [
+        checkpoint(_compute_chunk, rows, weight, words, use_reentrant=False)
+        for rows, words in zip(hidden.chunk(_CHUNKS), target.chunk(_CHUNKS))
+    ]
+    return torch.stack(losses).sum() / target.numel()
+
+
+class _Fused(torch.autograd.Function):
+    """The formulas of Liger's fused linear cross entropy: forward computes the gradients of
+    each chunk, and as many chunks as the words have widths."""
+
+    @staticmethod
+    def forward(context, hidden: Tensor, weight: Tensor, target: Tensor) -> Tensor:
+        rows, width = hidden.shape
+        # As Liger chooses them: a chunk of logits has about the bytes of the hidden states.
+        chunks = -(-weight.shape[0] // width)
+        size = max(1, 1 << (-(-rows // chunks) - 1).bit_length())
+        of_hidden, of_weight = torch.empty_like(hidden), torch.zeros_like(weight)
+        loss = hidden.new_zeros((), dtype=torch.float32)
+        for start in range(0, rows, size):
+            part, words = hidden[start : start + size], target[start : start + size]
+            logits = (part @ weight.t()).float()
+            loss += F.cross_entropy(logits, words, reduction="sum")
+            logits = torch.softmax(logits, -1, out=logits)
+            logits[torch.arange(len(words), device=words.device), words] -= 1
+            logits = logits.div_(rows).to(hidden.dtype)
+            of_hidden[start : start + size] = logits @ weight
+            of_weight.addmm_(logits.t(), part)
+        context.save_for_backward(of_hidden, of_weight)
+        return loss / rows
+
+    @staticmethod
+    def backward(context, gradient: Tensor) -> tuple[Tensor, Tensor, None]:
+        of_hidden, of_weight = context.saved_tensors
+        return of_hidden.mul_(gradient), of_weight.mul_(gradient), None
+
+
+@torch.compiler.disable
+def compute_fused(hidden: Tensor, weight: Tensor, target: Tensor) -> Tensor:
+    return _Fused.apply(hidden, weight, target)
+
+
+LOSSES: dict[str, Callable[[Tensor, Tensor, Tensor], Tensor]] = {
+    "linear_cross_entropy": compute_linear,
+    "checkpoints": compute_checkpoints,
+    "liger": compute_fused,
+}
+
+
+class Language(nn.Module):
+    """A model of transformers, its head, and a loss."""
+
+    def __init__(self, name: str, sizes: dict[str, Any]) -> None:
+        super().__init__()
+        common = dict(vocab_size=sizes["words"], use_cache=False)
+        if name == "gpt2":
+            from transformers import GPT2Config, GPT2Model
+
+            self.body = GPT2Model(GPT2Config(
+                n_positions=sizes["length"], n_layer=sizes["layers"], n_embd=sizes["width"],
+                n_head=sizes["heads"], resid_pdrop=0, embd_pdrop=0, attn_pdrop=0, **common,
+            ))  # fmt: skip
+            # The head is tied, as in GPT-2.
+            self.weight = self.body.wte.weight
+        else:
+            from transformers import LlamaConfig, LlamaModel
+
+            self.body = LlamaModel(LlamaConfig(
+                hidden_size=sizes["width"], intermediate_size=11 * sizes["width"] // 4,
+                num_hidden_layers=sizes["layers"], num_attention_heads=sizes["heads"], **common,
+            ))  # fmt: skip
+            self.weight = nn.Parameter(0.02 * torch.randn(sizes["words"], sizes["width"]))
+        self.compute = compute_whole
+
+    def forward(self, tokens: Tensor, target: Tensor) -> Tensor:
+        hidden = self.body(input_ids=tokens).last_hidden_state.flatten(0, 1)
+        return self.compute(hidden, self.weight, target)
+
+
+class Head(nn.Module):
+    """The loss alone, of hidden states."""
+
+    def __init__(self, rows: int, weight: nn.Parameter) -> None:
+        super().__init__()
+        self.hidden = nn.Parameter(torch.randn(rows, weight.shape[1], device=weight.device))
+        self.weight = weight
+        self.compute = compute_whole
+
+    def forward(self, target: Tensor) -> Tensor:
+        # A model computes the hidden states, which are no input.
+        return self.compute(self.hidden * 1.0, self.weight, target)
+
+
+def compile_method(module: nn.Module, method: str) -> Callable:
+    """Returns a function for the loss of `module`, computed as `method` does it."""
+    compile_measure.forget()
+    options: dict[str, Any] = {}
+    if method == "auto-chunker":
+        options = {"auto_chunker.enable": True, "auto_chunker.num_chunk": _CHUNKS}
+    if method.startswith("fad"):
+        chunks = method.removeprefix("fad").removeprefix("-") or "auto"
+        options = {"fad.chunks": int(chunks) if chunks.isdigit() else chunks}
+    backend = "fad" if method.startswith("fad") else "inductor"
+    compiled = torch.compile(module, backend=backend, options=options or None, dynamic=False)
+
+    def step(*inputs: Tensor) -> Tensor:
+        module.compute = LOSSES.get(method, compute_whole)
+        return compiled(*inputs)
+
+    return step
+
+
+class Reference:
+    """A model with the loss at once, by stock Inductor."""
+
+    def __init__(self, name: str, sizes: dict[str, Any], device: str) -> None:
+        seed()
+        module = Language(name, sizes).to(device)
+        tokens = torch.randint(sizes["words"], (sizes["batch"], sizes["length"]), device=device)
+        target = torch.randint(sizes["words"], (tokens.numel(),), device=device)
+        self.model = Model(module, (tokens, target))
+        self.gradients = get_gradients(self.model, module)
+        self.logits = 4 * tokens.numel() * sizes["words"]
+        self.step = compile_method(module, "inductor")
+
+    def measure(self, method: str, repetitions: int) -> dict[str, Any]:
+        """Returns the figures of a way to compute the loss; or the reason why there are none."""
+        try:
+            step = compile_method(self.model.module, method)
+            error = compare(get_gradients(self.model, step), self.gradients)
+        except Exception as failure:
+            reason = f"{type(failure).__name__}: {failure}".splitlines()[0][:80]
+            return {"reason": reason, "repetitions": repetitions}
+        kept, peak = measure_memory(self.model, step)
+        times = compile_measure.measure_times(
+            (self.model, step), (self.model, self.step), repetitions
+        )
+        clear(self.model)
+        return {
+            "kept": kept,
+            "peak": peak,
+            "loss": self.measure_loss(method),
+            "error": error,
+            **times,
+            "repetitions": repetitions,
+        }
+
+    def measure_loss(self, method: str) -> float:
+        """Returns the most bytes that a step of the loss alone has, but for the gradients that it
+        results in, as a part of the logits'."""
+        weight, target = self.model.module.weight, self.model.inputs[1]
+        model = Model(Head(target.numel(), weight), (target,))
+        step = compile_method(model.module, method)
+        get_gradients(model, step)
+        results = 4 * sum(each.numel() for each in model.module.parameters())
+        return (measure_memory(model, step)[1] - results) / self.logits
