@@ -12,8 +12,8 @@ parameters, buffers and inputs, which are the placeholders of forward.
 - Tangents begin with backward, and end after their last reader, or, as `keeps_tangents` says,
   with the step.
 
-Memory that an operation takes for itself while it runs is not in the model, and neither
-are buffers that a compiler saves by fusing operations, or reuses. It compares graphs of any
+Memory that an operation takes for itself while it runs is not in the model, but for that of
+chunks, and neither are buffers that a compiler saves by fusing operations, or reuses. It compares graphs of any
 partitioner, PyTorch's among them, so storages and lifetimes are those of FX; `LiveBytes` of
 fad's compiler adds them up, as for the models that selections are made by."""
 
@@ -28,6 +28,10 @@ from ... import _fad
 from .._releases import keeps_tangents
 from ._pytorch import identify_storage, tree_leaves
 from ._sizes import estimate_size
+
+
+# The entry of the metadata of a node for the bytes that it takes besides its results.
+SCRATCH = "fad_scratch"
 
 
 @dataclass(frozen=True)
@@ -107,6 +111,8 @@ class _Walk:
                 storage.last = place
         if node.op == "output":
             return
+        if node.meta.get(SCRATCH):
+            self.storages.append(Storage(node, node.meta[SCRATCH], place, place))
         held = self.held[node] = {}
         for value in get_tensors(node):
             key = identify_storage(value)

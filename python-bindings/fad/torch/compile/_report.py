@@ -197,6 +197,10 @@ def _name_graphs(graphs: Sequence[Graph]) -> str:
 def _describe(graph: Graph, parameters: Mapping[str, int]) -> str:
     lines = [graph.fallback] if graph.fallback else []
     lines += [_describe_peak(*each) for each in graph.partitions.items()]
+    lines += [
+        f"fad: {operation}{f' of {module}' if module else ''} runs in {count} chunks"
+        for operation, module, count in dict.fromkeys(graph.fad.chunks)
+    ]
     lines += [f"{name}: PyTorch's partitioner fails: {why}" for name, why in graph.errors.items()]
     lines += _list("fad saves", graph.fad.tensors)
     if graph.pytorch:

@@ -81,6 +81,11 @@ class StepMemory:
         return counts
 
 
+# The entry of the metadata of a part for its regions of chunks: nodes, operations, and numbers of
+# chunks.
+CHUNKS = "fad_chunks"
+
+
 @dataclass(frozen=True)
 class SavedTensor:
     """A tensor that crosses from forward to backward.
@@ -126,6 +131,8 @@ class Partition:
     peak_module: str
     peak_in_backward: bool
     memory: StepMemory
+    # Products, with their modules, whose regions run in so many chunks.
+    chunks: tuple[tuple[str, str, int], ...] = ()
 
     @property
     def by_module(self) -> dict[str, int]:
@@ -186,6 +193,11 @@ def describe_partition(
         peak_module=find_module(peak.node, modules) if peak.node else "",
         peak_in_backward=peak.is_backward,
         memory=find_memory(peak, modules),
+        chunks=tuple(
+            (operation, find_module(node, modules), count)
+            for part in parts
+            for node, operation, count in part.meta.get(CHUNKS, ())
+        ),
     )
 
 

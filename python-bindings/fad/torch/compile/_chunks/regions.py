@@ -40,6 +40,8 @@ class Region:
     that are in memory at once."""
 
     axis: Axis
+    # The product that the region begins with.
+    seed: fx.Node
     nodes: list[fx.Node]
     results: list[fx.Node]
     scaled: set[fx.Node] = field(default_factory=set)
@@ -324,7 +326,7 @@ def _make(
         for node in ordered
         if any(user not in inside and not is_repeated(node, user) for user in node.users)
     ]
-    region = Region(axis, ordered, results)
+    region = Region(axis, growth.seed, ordered, results)
     constants = find_constants(nodes)
     region.constants = {
         node

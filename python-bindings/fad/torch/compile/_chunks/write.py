@@ -15,6 +15,8 @@ from torch import fx
 
 from .._build import Builder, Values
 from .._graph import find_makers
+from .._peak import SCRATCH
+from .._step_memory import CHUNKS
 from .._pytorch import (
     PLACE,
     functionalize,
@@ -81,6 +83,8 @@ class Loop:
     `scratch` are the bytes that a chunk takes besides them."""
 
     name: str
+    # The product that the region begins with.
+    operation: str
     sizes: list[int]
     bodies: dict[int, fx.GraphModule]
     inputs: list[_Rows | None]
@@ -205,6 +209,7 @@ def _make_loop(region: Region, chunks: int, values: Values) -> Loop:
     scratch = region.bytes * sizes[0] // axis.units
     return Loop(
         f"{_PREFIX}{next(_numbers)}",
+        str(region.seed.target),
         sizes,
         bodies,
         [_describe(node, region) for node in inputs],
@@ -249,7 +254,7 @@ def _insert(
         first.prepend(node)
     with graph.inserting_before(first):
         node = graph.call_function(torch.ops.fad.region.default, (inputs, loop.name))
-    place = region.nodes[0].meta
+    place = region.seed.meta
     node.meta.update({key: place[key] for key in PLACE if key in place})
     node.meta["val"], node.meta[LOOP] = loop.values, loop
     return node
@@ -294,6 +299,9 @@ def expand_regions(part: fx.GraphModule, is_fused: bool) -> None:
     """Replaces each `fad::region` of `part`, which may be for Inductor, by its chunks."""
     nodes = [node for node in part.graph.nodes if LOOP in node.meta]
     for node in nodes:
+        part.meta.setdefault(CHUNKS, []).append(
+            (node, node.meta[LOOP].operation, len(node.meta[LOOP].sizes))
+        )
         _Expansion(part, node, is_fused).run()
     if nodes:
         part.graph.lint()
@@ -340,8 +348,12 @@ class _Expansion:
             for number, result in enumerate(loop.results)
         ]
         for user in list(self.node.users):
-            user.replace_all_uses_with(results[user.args[1]])
+            result = results[user.args[1]]
+            user.replace_all_uses_with(result)
             self.part.graph.erase_node(user)
+            # Backward reads what forward saves by its name.
+            result.name = user.name
+            result.meta.update({key: user.meta[key] for key in user.meta if key.startswith("fad_")})
         self.part.graph.erase_node(self.node)
 
     def begin(self, number: int) -> fx.Node | None:
@@ -392,6 +404,8 @@ class _Expansion:
         values = [operand.meta["val"] for operand in operands]
         with self.build.values.mode:
             call.meta["val"] = fx.Interpreter(body).run(*values)
+        results = sum(each.nbytes for each in call.meta["val"])
+        call.meta[SCRATCH] = max(self.loop.scratch * units // self.loop.sizes[0] - results, 0)
         self.build.last = call
         return [self.part_of(call, number) for number in range(len(call.meta["val"]))]
 
