@@ -130,7 +130,12 @@ def compile_method(module: nn.Module, method: str) -> Callable:
     compile_measure.forget()
     options: dict[str, Any] = {}
     if method == "auto-chunker":
-        options = {"auto_chunker.enable": True, "auto_chunker.num_chunk": _CHUNKS}
+        # Its threshold counts the weight as an operand.
+        options = {
+            "auto_chunker.enable": True,
+            "auto_chunker.num_chunk": _CHUNKS,
+            "auto_chunker.amplify_ratio_threshold": 1,
+        }
     if method.startswith("fad"):
         chunks = method.removeprefix("fad").removeprefix("-") or "auto"
         options = {"fad.chunks": int(chunks) if chunks.isdigit() else chunks}
