@@ -392,3 +392,38 @@ def _has_channels(node: object) -> bool:
 
 def _last_placeholder(graph: fx.Graph) -> fx.Node:
     return list(graph.find_nodes(op="placeholder"))[-1]
+
+
+def match_layouts(forward: fx.GraphModule, backward: fx.GraphModule, static: list[int]) -> None:
+    """Gives gradients of the `static` inputs, such as parameters, the layouts of these. autograd
+    copies gradients of other layouts at the end, when all are there."""
+    output = backward.graph.output_node()
+    inputs, gradients = forward.graph.find_nodes(op="placeholder"), list(output.args[0])
+    for number in filter(range(len(gradients)).__contains__, static):
+        value, gradient = inputs[number].meta.get("val"), gradients[number]
+        layout = _find_layout(value)
+        if layout is None or not isinstance(gradient, fx.Node):
+            continue
+        made = gradient.meta["val"]
+        if made.shape == value.shape and _list_strides(made) != _list_strides(value):
+            with backward.graph.inserting_after(gradient):
+                copy = backward.graph.call_function(
+                    aten.clone.default, (gradient,), {"memory_format": layout}
+                )
+            copy.meta["val"] = made.clone(memory_format=layout)
+            gradients[number] = copy
+    if gradients != list(output.args[0]):
+        output.args = (type(output.args[0])(gradients), *output.args[1:])
+        backward.recompile()
+
+
+def _find_layout(value: Any) -> torch.memory_format | None:
+    layouts = (torch.contiguous_format, torch.channels_last)
+    if not isinstance(value, torch.Tensor):
+        return None
+    return next((each for each in layouts if value.is_contiguous(memory_format=each)), None)
+
+
+def _list_strides(value: torch.Tensor) -> list[Any]:
+    """Returns the strides between elements of `value`."""
+    return [stride for size, stride in zip(value.shape, value.stride()) if size != 1]

@@ -130,12 +130,6 @@ def find_memory(node: fx.Node) -> dict[str, Any]:
     return {"fad.scratch": image + _CONVOLUTIONS[packet] * weight} if is_cpu else {}
 
 
-def needs_scratch(graph: fx.Graph) -> bool:
-    """Tells whether operations of `graph` need memory for themselves, which no schedule has."""
-    convolutions = (node for node in graph.nodes if get_packet(node) in _CONVOLUTIONS)
-    return any(map(find_memory, convolutions))
-
-
 def find_kind(node: fx.Node) -> str:
     """Returns the kind of `fad.opaque` for `node`. What is not known is kept: repeating it may have
     other effects, or other results."""

@@ -42,9 +42,11 @@ from ._pytorch import (
     Dep,
     InductorChoices,
     MemoryDep,
+    MultiOutput,
     OrderedSet,
     Scheduler,
     V,
+    WeakDep,
     bounds_memory,
     compile_fx_inner,
     get_hash_for_files,
@@ -142,15 +144,16 @@ def _save_chunks(graph: fx.GraphModule) -> Iterator[None]:
 
 
 class _SaveMemory(FinishFusion):
-    """Finishes fusion. Lets buffers be freed between kernels, and lists what operations of a kernel read
-    from memory before intermediate values of the kernel. Inductor writes a result over the
-    first operand that it can."""
+    """Finishes fusion. Lets buffers be freed between kernels, takes results out of tuples at once, and
+    lists what operations of a kernel read from memory before intermediate values of the kernel.
+    Inductor writes a result over the first operand that it can."""
 
     def __call__(self, nodes: list[BaseSchedulerNode]) -> list[BaseSchedulerNode]:
         nodes = super().__call__(nodes)
         try:
             for kernel in nodes:
                 self._change(kernel)
+            nodes = _unpack_early(nodes)
         except Exception as error:
             # Those that are changed by then are as right as the others.
             warn_of_inductor(error)
@@ -214,6 +217,34 @@ class _SaveChunks(_SaveMemory):
     def _change(self, kernel: BaseSchedulerNode) -> None:
         if is_chunk(V.graph.name):
             super()._change(kernel)
+
+
+def find_parts(buffer: Any) -> list[Any]:
+    """Returns the buffers that are taken out of `buffer`, where that is a tuple."""
+    users = [getattr(user.node, "get_outputs", list)() for user in buffer.users]
+    return [each for made in users for each in made if isinstance(each.node, MultiOutput)]
+
+
+def _unpack_early(nodes: list[BaseSchedulerNode]) -> list[BaseSchedulerNode]:
+    """Returns `nodes` with the parts of each tuple behind it. Nothing reads a part before all are
+    taken out, in an order of Inductor's neither: the tuple holds each of them until then."""
+    order: dict[BaseSchedulerNode, None] = {}
+    tuples: dict[str, list[str]] = {}
+    for node in nodes:
+        order[node] = None
+        for buffer in node.get_outputs():
+            parts = find_parts(buffer)
+            order |= dict.fromkeys(
+                node.scheduler.name_to_fused_node[each.defining_op_name()] for each in parts
+            )
+            names = [each.get_name() for each in parts]
+            tuples |= dict.fromkeys(names, names)
+    for node in nodes:
+        read = {dep.name for dep in node.unmet_dependencies}
+        others = {name for part in read & tuples.keys() for name in tuples[part]} - read
+        for name in sorted(others - node.get_buffer_names()):
+            node.unmet_dependencies.add(WeakDep(name, node.get_name(), is_fake=True))
+    return list(order)
 
 
 class _Separate(CppScheduling):

@@ -16,7 +16,15 @@ from ..._choices import Policy, Recompute, check_choice
 from ..._module import Module, get_handle
 from ..._policy import check_budget, check_options
 from .._releases import keeps_tangents, warn_of_release
-from ._apply import COPIES, apply_plan, copy_for_forward, hoist, keep_layouts, remove_copies
+from ._apply import (
+    COPIES,
+    apply_plan,
+    copy_for_forward,
+    hoist,
+    keep_layouts,
+    match_layouts,
+    remove_copies,
+)
 from ._build import find_masks, read_packed
 from ._chunks import Chunks, check_chunks, chunk_joint, expand_regions
 from ._graph import (
@@ -25,7 +33,6 @@ from ._graph import (
     find_mutated,
     find_target,
     merge_equal,
-    needs_scratch,
     round_operands,
     write_last,
 )
@@ -255,11 +262,13 @@ class Partitioner(CustomPartitionerFn):
             )
             for part in parts:
                 expand_regions(part, self.is_fused)
+            if self.has_budget and self.is_fused:
+                match_layouts(*parts, static)
             return parts
 
         # Inductor compiles for the sizes of the batch, and graphs inside of others with these.
         is_checked = self.has_budget and self.is_fused and joint_inputs and not self.sizes
-        if not is_checked or needs_scratch(original):
+        if not is_checked:
             return split(gm)
         trials: dict[str, Trial] = {}
 

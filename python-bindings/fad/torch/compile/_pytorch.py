@@ -254,6 +254,12 @@ def is_view(op: OpOverload) -> bool:
     return bool(returned) and all(each.alias_info is not None for each in returned)
 
 
+def writes_out_alone(op: OpOverload) -> bool:
+    """Tells whether `op` neither writes to an operand but `out`, nor returns a view of one, as its
+    schema says."""
+    return all(each.alias_info is None or each.name == "out" for each in op._schema.arguments)
+
+
 def makes_tensor(op: OpOverload) -> bool:
     """Tells whether `op` makes a tensor that depends on the elements of no other. One from a file
     may change, and tokens, which have private names, order effects. A tag would do."""
@@ -357,6 +363,11 @@ def packs_saved_tensors() -> bool:
     return torch._C._autograd._top_saved_tensors_default_hooks(True) is not None
 
 
+def is_profiled() -> bool:
+    """Tells whether a profiler of PyTorch runs, which no public function does."""
+    return torch.autograd._profiler_enabled()
+
+
 # Inductor
 
 # Names for graphs that Inductor compiles, by module. They are imported when they are needed,
@@ -369,6 +380,9 @@ _OF_INDUCTOR = {
     "BaseSchedulerNode": "torch._inductor.scheduler",
     "CppScheduling": "torch._inductor.codegen.cpp",
     "Dep": "torch._inductor.dependencies",
+    "ExternKernelAlloc": "torch._inductor.ir",
+    "ExternKernelOut": "torch._inductor.ir",
+    "IRNode": "torch._inductor.ir",
     "InductorChoices": "torch._inductor.choices",
     "Kernel": "torch._inductor.codegen.common",
     "MemoryDep": "torch._inductor.dependencies",
@@ -379,6 +393,7 @@ _OF_INDUCTOR = {
     "OrderedSet": "torch.utils._ordered_set",
     "Scheduler": "torch._inductor.scheduler",
     "V": "torch._inductor.virtualized",
+    "WeakDep": "torch._inductor.dependencies",
     "compile_fx": "torch._inductor.compile_fx",
     "compile_fx_inner": "torch._inductor.compile_fx",
     "is_nonfreeable_buffers": "torch._inductor.utils",
@@ -460,8 +475,10 @@ def get_after_fusion() -> Any:
 
 def read_after_fusion(read: Any) -> dict[str, Any]:
     """Returns the options with which Inductor calls `read` in the place of any other function, for
-    each graph, as it looks for none in its caches."""
-    return {_AFTER_FUSION: read, "fx_graph_cache": False, "fx_graph_remote_cache": False}
+    each graph, as it looks for none in its caches. Where these are disabled, it makes a folder for
+    each graph, and leaves it."""
+    caches = "fx_graph_cache", "fx_graph_remote_cache", "force_disable_caches"
+    return {_AFTER_FUSION: read, **dict.fromkeys(caches, False)}
 
 
 @contextlib.contextmanager
@@ -469,15 +486,18 @@ def donate(numbers: Sequence[int]) -> Iterator[None]:
     """Lets Inductor write over the inputs of these `numbers` of a backward part that it compiles:
     AOTAutograd finds them when both parts are there. An argument of `compile_fx_inner` would do."""
     context = TracingContext.try_get()
-    metadata = context and context.fw_metadata
-    if not metadata:
+    if not context:
         yield
         return
-    before, metadata.bw_donated_idxs = metadata.bw_donated_idxs, list(numbers)
+    # They are of the parts, which AOTAutograd has not described yet.
+    before = context.fw_metadata
+    context.fw_metadata = types.SimpleNamespace(  # type: ignore[assignment]
+        bw_donated_idxs=list(numbers), static_input_indices=[]
+    )
     try:
         yield
     finally:
-        metadata.bw_donated_idxs = before
+        context.fw_metadata = before
 
 
 # Graphs that fad leaves to Inductor where a release of PyTorch has other internals.

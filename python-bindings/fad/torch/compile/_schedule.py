@@ -13,13 +13,12 @@ import torch
 from torch import fx
 
 from .._releases import hint_expression
-from ._inductor import bound_memory
+from ._inductor import bound_memory, find_parts
 from ._peak import Buffer, Schedule, get_tensors
 from ._pytorch import (
     BaseSchedulerNode,
     CustomSchedulerPass,
     Kernel,
-    MultiOutput,
     MultiOutputLayout,
     NonOwningLayout,
     Parts,
@@ -27,12 +26,14 @@ from ._pytorch import (
     V,
     compile_fx_inner,
     donate,
+    functorch_config,
     get_after_fusion,
     identify_storage,
     inductor_config,
     read_after_fusion,
     tree_leaves,
 )
+from ._workspace import count_taken
 
 
 class _Stop(Exception):
@@ -84,6 +85,8 @@ def _find_donated(parts: Parts, num_results: int) -> list[int]:
     """Returns the numbers of the inputs of backward that forward saves for it alone, each in memory
     of its own, which may be written over."""
     forward, backward = parts
+    if not functorch_config.donated_buffer:
+        return []
     results = tree_leaves(forward.graph.output_node().args)[:num_results]
     others = [*forward.graph.find_nodes(op="placeholder"), *results]
     saved = {node.name: node for node in forward.graph.nodes if node not in others}
@@ -176,6 +179,8 @@ class _Walk:
         self.schedule = Schedule()
         # By the names of Inductor's buffers. Several may be in the same memory.
         self.held: dict[str, Buffer] = {}
+        # The tuple by whose name each part of one is found.
+        self.tuples: dict[str, str] = {}
 
     def read(self) -> Schedule:
         schedule, nodes = self.schedule, self.scheduler.nodes
@@ -188,7 +193,9 @@ class _Walk:
         for name, buffer in self.held.items():
             # An input that no kernel reads is not freed before the end.
             unread = len(nodes) if name in schedule.inputs else buffer.first
-            buffer.last = max(buffer.last, last.get(name, unread))
+            # A tuple has all of its parts until the last one is taken out.
+            packed = last.get(self.tuples.get(name, ""), 0)
+            buffer.last = max(buffer.last, last.get(name, unread), packed)
         schedule.results = [self.held.get(name) for name in V.graph.get_output_names()]
         schedule.strides = list(map(_find_strides, V.graph.graph_outputs))
         return schedule
@@ -205,7 +212,7 @@ class _Walk:
         with V.set_kernel_handler(handler):
             for node in kernel.get_nodes():
                 node.decide_inplace_update()
-        over = handler.inplace_update_buffers
+        over, before = handler.inplace_update_buffers, len(self.schedule.buffers)
         for buffer in kernel.get_outputs():
             name, node = buffer.get_name(), buffer.node
             if name in self.held:
@@ -219,6 +226,9 @@ class _Walk:
                 # Others than the kernel read the buffer.
                 self._make(number, buffer)
         self.scheduler.completed_operations |= operations
+        made = sum(buffer.bytes for buffer in self.schedule.buffers[before:])
+        taken = count_taken(kernel.node)
+        self.schedule.buffers.append(Buffer(max(taken - made, 0), number, number))
 
     def _find_shared(self, number: int, buffer: Any, over: Mapping[str, str]) -> Buffer | None:
         """Returns the memory of another buffer in which `buffer` is."""
@@ -239,10 +249,9 @@ class _Walk:
 
     def _add_parts(self, number: int, buffer: Any) -> None:
         """Adds the results of a kernel that makes several at once."""
-        for user in buffer.users:
-            for part in getattr(user.node, "get_outputs", list)():
-                if isinstance(part.node, MultiOutput):
-                    self._make(number, part)
+        for part in find_parts(buffer):
+            self._make(number, part)
+            self.tuples[part.get_name()] = buffer.get_name()
 
     def _make(self, number: int, buffer: Any) -> None:
         made = Buffer(_count_buffer_bytes(buffer.node), number, number)

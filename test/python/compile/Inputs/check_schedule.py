@@ -1,16 +1,19 @@
 """Budgets by Inductor's schedule: measured peaks are the schedule's, within each budget that has no
 warning, and no lower for a larger one. A budget that a warning names is kept, and one below it warns.
 Where the estimate of each selection is above a budget that the schedule keeps, nothing warns.
-Without a schedule, the estimate bounds the peak, and the log says why. Kernels are empty, as the
-allocator gives what they need whatever they compute.
+Without a schedule, the estimate bounds the peak, and the log says why. Schedules have what kernels of
+libraries take for themselves, tuples that hold their parts, and tensors that backward may write
+over. Kernels of Inductor are empty, as the allocator gives what they need whatever they compute.
 
 usage: check_schedule.py [--every]
 
 Without --every, one model has two budgets and one that is too small."""
 
+import contextlib
 import logging
 import re
 import sys
+import types
 import warnings
 from unittest import mock
 
@@ -19,8 +22,10 @@ import torch.nn.functional as F
 from torch import nn
 from torch._inductor.async_compile import AsyncCompile
 
-from fad.torch.compile import _schedule
+from fad.torch.compile import _schedule, _workspace
 from fad.torch.compile._explain import measure_peak
+from fad.torch.compile._inductor import _unpack_early
+from fad.torch.compile._pytorch import MultiOutput, WeakDep
 
 EVERY = "--every" in sys.argv
 LOGGER = logging.getLogger("fad.torch.compile")
@@ -48,6 +53,55 @@ class Chunks(nn.Module):
         targets = torch.arange(len(x)) % 1024
         losses = [F.cross_entropy(*each, reduction="sum") for each in zip(parts, targets.chunk(4))]
         return sum(losses)
+
+
+class Convolutions(nn.Module):
+    """oneDNN copies filters, and gradients of a convolution are a tuple."""
+
+    def __init__(self):
+        super().__init__()
+        layers = [nn.Sequential(nn.Conv2d(32, 32, 3, padding=1), nn.SiLU()) for _ in range(3)]
+        self.layers = nn.Sequential(nn.Conv2d(1, 32, 3, padding=1), *layers)
+
+    def forward(self, x):
+        return self.layers(x.view(8, 1, 64, 64)).square().mean()
+
+
+class Products(nn.Module):
+    """oneDNN copies operands of 16 bits."""
+
+    def __init__(self):
+        super().__init__()
+        layers = (nn.Sequential(nn.Linear(256, 256), nn.SiLU()) for _ in range(3))
+        self.layers = nn.Sequential(*layers).bfloat16()
+
+    def forward(self, x):
+        return self.layers(x.view(-1, 256).bfloat16()).float().square().mean()
+
+
+class Scores(nn.Module):
+    """The gradient of the scores of all classes is written over what forward saves of them."""
+
+    def __init__(self):
+        super().__init__()
+        self.last = nn.Linear(64, 512)
+
+    def forward(self, x):
+        return F.cross_entropy(self.last(x).tanh(), torch.arange(len(x)) % 512)
+
+
+class Permuted(nn.Module):
+    """The gradient of the filter of a permuted image has another layout than the filter, and comes
+    before a larger one."""
+
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Linear(2048, 512)
+        self.mix = nn.Conv2d(64, 64, 7, padding=3)
+
+    def forward(self, x):
+        images = self.first(x.view(-1, 2048)).tanh().view(-1, 2, 4, 64)
+        return self.mix(images.permute(0, 3, 1, 2)).square().mean()
 
 
 def measure(model, x, budget):
@@ -88,18 +142,80 @@ def check(model, x):
         before = peak
 
 
-def check_failure(model, x):
-    """The schedule of no graph is known."""
+@contextlib.contextmanager
+def log():
+    """The messages of the backend."""
     messages = []
     handler = logging.Handler()
     handler.emit = lambda record: messages.append(record.getMessage())
     LOGGER.addHandler(handler)
     LOGGER.setLevel(logging.INFO)
-    with mock.patch.object(_schedule, "schedule_parts", side_effect=AttributeError("no kernels")):
+    yield messages
+    LOGGER.removeHandler(handler)
+
+
+def check_exact(model, x, budget):
+    """The schedule has all that the allocator gives."""
+    with log() as messages:
+        peak, _ = measure(model, x, budget)
+    trials = [re.match(r"(\d+) bytes at the scheduled peak", each) for each in messages]
+    expected = min(int(trial[1]) for trial in trials if trial)
+    print(f"{type(model).__name__}: budget {budget}, scheduled {expected}, measured {peak}")
+    if abs(peak - expected) > 1024:
+        yield f"{type(model).__name__}: scheduled {expected}, measured {peak}"
+
+
+def check_order():
+    """The parts of a tuple are taken out before one of them is read."""
+    scheduler = types.SimpleNamespace(name_to_fused_node={})
+
+    def make(name, *reads, kind=object):
+        user = types.SimpleNamespace(node=(node := mock.Mock(scheduler=scheduler)))
+        buffer = mock.Mock(node=object.__new__(kind), users=[])
+        buffer.get_name.return_value = buffer.defining_op_name.return_value = name
+        node.get_outputs.return_value, node.get_buffer_names.return_value = [buffer], {name}
+        node.unmet_dependencies = {WeakDep(each.get_outputs()[0].get_name(), "") for each in reads}
+        for each in reads:
+            each.get_outputs()[0].users.append(user)
+        node.__str__ = lambda _: name
+        scheduler.name_to_fused_node[name] = node
+        return node
+
+    both = make("tuple")
+    one, other = (make(name, both, kind=MultiOutput) for name in ("one", "other"))
+    reader = make("reader", one)
+    order = list(map(str, _unpack_early([both, one, reader, other])))
+    if order != ["tuple", "one", "other", "reader"]:
+        yield f"a tuple waits in {order}"
+    if "other" not in {dep.name for dep in reader.unmet_dependencies}:
+        yield "another order may let a tuple wait"
+
+
+def check_failure(model, x):
+    """The schedule of no graph is known."""
+    with (
+        log() as messages,
+        mock.patch.object(_schedule, "schedule_parts", side_effect=AttributeError("no kernels")),
+    ):
         measure(model, x, 2**40)
     expected = "no schedule, so the estimate bounds the peak: AttributeError: no kernels"
     if expected not in messages:
         yield f"the log is {messages}"
+
+
+def check_profile(model, x):
+    """A profile of the first step has its events, and no workspace is measured beside it."""
+    activities = [torch.profiler.ProfilerActivity.CPU]
+    torch._dynamo.reset()
+    call = torch.compile(model, backend="fad", options={"fad.budget": 2**40})
+    with mock.patch.dict(_workspace._TAKEN, clear=True), log() as messages:
+        with torch.profiler.profile(activities=activities) as profile:
+            call(x).backward()
+    if not profile.events():
+        yield "the profile of a user is lost"
+    expected = "RuntimeError: a profiler runs, so that workspaces of kernels are unknown"
+    if not any(message.endswith(expected) for message in messages):
+        yield f"beside a profiler, the log is {messages}"
 
 
 def main():
@@ -108,8 +224,16 @@ def main():
     torch.manual_seed(0)
     x = torch.randn(512, 64)
     wrong = [*check(Chunks(), torch.randn(256, 32, requires_grad=True))]
+    for model, budget in (
+        (Convolutions(), 1),
+        (Products(), 2**40),
+        (Scores(), 2**40),
+        (Permuted(), 1),
+    ):
+        wrong += check_exact(model, x, budget)
     if EVERY:
         wrong += check(Layers(), x)
+    wrong += [*check_order(), *check_profile(Scores(), x)]
     wrong += check_failure(Layers(), x)
     print("\n".join(wrong))
     print(f"{len(wrong)} wrong")
