@@ -35,12 +35,13 @@ class InRange(Partitioner):
 
     def choose_within(self, make_trial: Callable[[int | None], Trial]) -> Trial:
         """Within budgets for Inductor's schedule."""
-        low, high = sorted(make_trial(bound).peak for bound in (0, ANY_PEAK))
-        return self._choose_share(low, high, lambda budget: self._find(make_trial, budget))
+        fastest = make_trial(ANY_PEAK)
 
-    def _find(self, make_trial: Callable[[int | None], Trial], budget: int) -> Found:
-        trial = find_within(make_trial, budget, budget)
-        return trial, trial.peak, trial.plan
+        def find(budget: int) -> Found:
+            trial = find_within(make_trial, fastest, budget)
+            return trial, trial.peak, trial.plan
+
+        return self._choose_share(*sorted((make_trial(0).peak, fastest.peak)), find)
 
     def find_plan(
         self, module: Any, options: dict[str, Any], gradient_bytes: int

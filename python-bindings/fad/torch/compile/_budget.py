@@ -1,8 +1,10 @@
 """The choice within a budget, by Inductor's own schedule of each part.
 
 Selections are made by an estimate, which knows neither Inductor's order of kernels nor all of its
-fusions. So the peak of a selection is that of its schedule, and where this is above the budget or
-far below, the bound for the estimate is corrected by what the schedule has shown."""
+fusions. So the peak of a selection is that of its schedule. The fastest one shows how far estimates
+are off, which gives a bound for them. Where the peak of the selection within that is above the
+budget or far below, the bound is corrected again. As the first one is the same for all budgets, a
+larger budget begins with a larger bound."""
 
 import math
 import re
@@ -19,7 +21,7 @@ _MOST = 3
 _SLACK = 1 / 20
 
 # The part of a budget that a corrected bound leaves free.
-_MARGIN = 1 / 50
+_MARGIN = 1 / 500
 
 
 @dataclass(eq=False)
@@ -35,69 +37,51 @@ class Trial:
         """That of the peak; 0 of the selection that needs no budget."""
         return self.plan.get("peak", 0)
 
-    @property
-    def fastest(self) -> int:
-        """The estimate of the fastest selection."""
-        return self.plan["fastest_peak"]
 
-
-def find_within(split: Callable[[int | None], Trial], budget: int, bound: int) -> Trial:
-    """Returns the fastest of some trials within the `budget`; where there is none, that of the
-    lowest peak. `split` makes the trial of the fastest selection whose estimate is within a bound,
-    or else the lowest, and with None, that of the selection without a budget. It returns a trial
-    again where another bound has the same selection. `bound` is the first one."""
-    trial = split(bound)
-    tried, others = [trial], []
-    if trial.estimate > bound:
-        # No estimate is within the bound, so that their order says little.
-        others.append(split(None))
+def find_within(split: Callable[[int | None], Trial], fastest: Trial, budget: int) -> Trial:
+    """Returns the fastest of some trials within the `budget`, of which one is the `fastest` of all;
+    where there is none, that of the lowest peak. `split` makes the trial of the fastest selection
+    whose estimate is within a bound, or else the lowest, and with None, that of the selection
+    without a budget. It returns a trial again where another bound has the same selection."""
+    if fastest.peak <= budget:
+        return fastest
+    tried = [fastest]
     # Bounds between which there may be a better selection: the highest that gives one within the
     # budget, and the lowest estimate of one above.
-    low, high = 0, trial.fastest + 1
+    low, high = 0, fastest.estimate
     # Some bounds have the selection of another one, which costs no schedule.
     for _ in range(2 * _MOST):
-        if trial.peak <= budget:
-            low = max(low, bound, trial.estimate)
-        else:
-            high = min(high, trial.estimate)
-        most = max((each.peak for each in tried + others if each.peak <= budget), default=0)
-        is_lowest = trial.peak > budget and bound < trial.estimate
-        is_enough = most >= (1 - _SLACK) * budget or is_lowest or high - low <= 1
-        if is_enough or len(tried + others) >= _MOST:
+        most = max((each.peak for each in tried if each.peak <= budget), default=0)
+        if most >= (1 - _SLACK) * budget or high - low <= 1 or len(tried) >= _MOST:
             break
-        is_last = len(tried + others) == _MOST - 1
+        is_last = len(tried) == _MOST - 1
         bound = 0 if is_last and not most else _correct(tried, budget, low, high)
         trial = split(bound)
         if trial not in tried:
             tried.append(trial)
-    if others and others[0].peak <= budget:
-        # The selection of the lowest estimate is the slowest.
-        tried = [*others, *tried[1:]]
+        if trial.peak <= budget:
+            low = max(low, bound, trial.estimate)
+        elif trial.estimate > bound:
+            # It is the lowest.
+            break
+        else:
+            high = min(high, trial.estimate)
     within = [trial for trial in tried if trial.peak <= budget]
     if within:
         return max(within, key=lambda trial: trial.estimate)
     # A budget that a warning names is one that is kept.
-    return min(*tried, *(others or [split(None)]), key=lambda trial: trial.peak)
+    return min(*tried, split(0), split(None), key=lambda trial: trial.peak)
 
 
 def _correct(tried: list[Trial], budget: int, low: int, high: int) -> int:
     """Returns a bound for the estimate between `low` and `high`, at which the schedule is likely to
     be little below the `budget`."""
-    aim = (1 - _MARGIN) * budget
-    below = [trial for trial in tried if trial.peak <= budget]
-    above = [trial for trial in tried if trial.peak > budget]
-    if below and above:
-        one = max(below, key=lambda trial: trial.estimate)
-        other = min(above, key=lambda trial: trial.estimate)
-        share = (aim - one.peak) / (other.peak - one.peak)
-        bound = one.estimate + share * (other.estimate - one.estimate)
-    else:
-        nearest = min(tried, key=lambda trial: abs(trial.peak - budget))
-        bound = nearest.estimate * aim / max(nearest.peak, 1)
-    if bound <= low:
-        # The same selection again is no answer.
-        bound = (low + high) / 2
-    return min(max(int(bound), low + 1), high - 1)
+    # An estimate has buffers too many, or lacks some, as that of a similar selection.
+    for trial in sorted(tried, key=lambda trial: abs(trial.peak - budget)):
+        bound = trial.estimate - trial.peak + int((1 - _MARGIN) * budget)
+        if low < bound < high:
+            return bound
+    return (low + high) // 2
 
 
 def check_fraction(budget: Any) -> float | None:

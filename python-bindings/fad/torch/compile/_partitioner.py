@@ -297,14 +297,13 @@ class Partitioner(CustomPartitionerFn):
     def choose_within(self, make_trial: Callable[[int | None], Trial]) -> Trial:
         """Returns the trial that the budget chooses, of those that `make_trial` makes for
         `find_within`."""
+        fastest = make_trial(ANY_PEAK)
         if not self.fraction:
             budget = self.options["peak_budget"]
-            trial = find_within(make_trial, budget, budget)
+            trial = find_within(make_trial, fastest, budget)
             self._note("peak", budget, trial.peak)
             return trial
-        fastest = make_trial(ANY_PEAK)
-        budget = int(self.fraction * fastest.peak)
-        trial = find_within(make_trial, budget, int(self.fraction * fastest.estimate))
+        trial = find_within(make_trial, fastest, int(self.fraction * fastest.peak))
         self._note_fraction(trial.peak, fastest.peak)
         return trial
 

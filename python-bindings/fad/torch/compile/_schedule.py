@@ -76,7 +76,9 @@ def schedule_parts(
     results = tree_leaves(forward.graph.output_node().args)
     strides = dict(zip(results, first.strides))
     saved = {node.name: found for node, found in strides.items() if isinstance(node, fx.Node)}
-    gradients = range(len(tree_leaves(backward.graph.output_node().args)))
+    # There is none of an integer.
+    outputs = enumerate(tree_leaves(backward.graph.output_node().args))
+    gradients = [number for number, node in outputs if isinstance(node, fx.Node)]
     donated = _find_donated(parts, num_results)
     return first, _schedule(backward, gradients, donated, saved, options, is_backward=True)
 

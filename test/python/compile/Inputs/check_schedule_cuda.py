@@ -1,0 +1,63 @@
+"""Budgets by the schedule of a GPU that is not there: the peak of the schedule is that of the one
+by which Inductor writes its kernels, in a model whose input has no gradient."""
+
+import logging
+import re
+import sys
+
+import torch
+from torch import nn
+from torch._inductor.scheduler import Scheduler
+
+import fake_cuda
+from fad.torch.compile._backend import make_inner
+from fad.torch.compile._peak import find_scheduled_peak
+from fad.torch.compile._schedule import _Walk
+
+
+class Words(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.words = nn.Embedding(64, 64)
+        layers = (nn.Sequential(nn.LayerNorm(64), nn.Linear(64, 64), nn.SiLU()) for _ in range(3))
+        self.layers = nn.Sequential(*layers)
+
+    def forward(self, tokens):
+        return self.layers(self.words(tokens)).square().mean()
+
+
+class Scheduled(fake_cuda.Moved):
+    def __call__(self, *arguments, **options):
+        with fake_cuda.pretend():
+            self.parts = super().__call__(*arguments, **options)
+        return self.parts
+
+
+def main():
+    messages, schedules = [], []
+    handler = logging.Handler()
+    handler.emit = lambda record: messages.append(record.getMessage())
+    logger = logging.getLogger("fad.torch.compile")
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    write = Scheduler._codegen
+
+    def read(self, nodes):
+        schedules.append(_Walk(self).read())
+        self.completed_operations.clear()
+        return write(self, nodes)
+
+    Scheduler._codegen = read
+    partitioner = Scheduled(budget=2**40)
+    fake_cuda.write(
+        Words(), (torch.randint(64, (2048,)),), partitioner, make_inner(partitioner, {})
+    )
+    trials = [re.match(r"(\d+) bytes at the scheduled peak", each) for each in messages]
+    scheduled = [int(trial[1]) for trial in trials if trial]
+    peak = find_scheduled_peak(*partitioner.parts, tuple(schedules))
+    print(f"scheduled {scheduled}, of the kernels {peak}")
+    return scheduled != [peak]
+
+
+if __name__ == "__main__":
+    sys.exit(main())
