@@ -42,6 +42,8 @@ CHAINS = {
     "with numbers": lambda h: (3 * h).float() * 0.3 + 1,
     "with a kink": lambda h: F.relu(h).float(),
     "promoted": new_gelu,
+    "results of a wider type": lambda h: torch.sigmoid(2 - 3 * h.float()) * torch.exp(-h.float()),
+    "a wide result twice": lambda h: (t := (h.float() * 0.5 + h).tanh()) * t - t,
     "a wide constant": lambda h: F.gelu(h) * MASK,
     "two constants": lambda h: h * MASK * MASK,
     "a narrow value times a wide one": lambda h: h * torch.tanh(h.float()),
@@ -356,6 +358,29 @@ WAYS = {
 }
 
 
+def keeps_wide_results(dtype):
+    """A CPU does not run a tanh of float32 again whose source is narrower, nor sums before it,
+    unless the result is written to."""
+
+    def count(writes):
+        x = torch.linspace(-2, 2, 64 * 128).view(64, 128).to(dtype).requires_grad_()
+        h = x * 1
+        with nest(("auto", "interactive")):
+            wide = torch.tanh(h.float() * 2 + 1)
+            y = (wide * h.float()).to(torch.bfloat16) @ WEIGHT.bfloat16().requires_grad_()
+            if writes:
+                wide.detach().mul_(0)
+        with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as events:
+            (gradient,) = torch.autograd.grad(y.sum(), x)
+        names = [event.name for event in events.events()]
+        return names.count("aten::tanh"), names.count("aten::add"), gradient
+
+    found, expected = count(False), count(True)
+    assert torch.equal(found[2], expected[2])
+    runs = int(dtype == torch.float32)
+    return found[0] == runs and expected[0] == 1 and expected[1] - found[1] == 1 - runs
+
+
 def refuses_written_weights():
     """A weight whose copy is made again must not change before backward."""
     weight = torch.randn(128, 128, requires_grad=True)
@@ -385,6 +410,8 @@ def main():
             check(f"{name}, {dtype}, {policy}: kernels", lambda: has_kernels(chain, dtype, policy))
     for name in MODELS:
         check(f"{name}: bytes", lambda: keeps_less(name))
+    for dtype in (*NARROW, torch.float32):
+        check(f"wide results, {dtype}", lambda: keeps_wide_results(dtype))
     autocasts = {
         "lists of CUDA": (CudaAutocast, torch.float32),
         "lists of the CPU": (

@@ -9,6 +9,7 @@
 #include "interactive/Interactive.h"
 #include "sequence/Bits.h"
 #include "sequence/OwnNode.h"
+#include "sequence/Results.h"
 
 namespace fad::eager {
 
@@ -131,6 +132,9 @@ void finishInteractive(const at::Tensor &tensor, Value &value,
     choice = {Kept::Tensor, false};
   if (choice.kept == Kept::Tensor)
     multiplyOut(value.sequence->held);
+  int64_t eager = ending.saved + (readerSaves ? ending.value : 0);
+  keepResults(steps,
+              choice.kept == Kept::Sources ? eager - ending.inputs() : 0);
   switch (choice.kept) {
   case Kept::Sources:
     value.sequence->held.drop();

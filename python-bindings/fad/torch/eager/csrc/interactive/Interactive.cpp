@@ -10,6 +10,7 @@
 #include "interactive/Slope.h"
 #include "sequence/Observer.h"
 #include "sequence/OwnNode.h"
+#include "sequence/Results.h"
 #include <ATen/ATen.h>
 #include <ATen/core/LegacyTypeDispatch.h>
 #include <ATen/core/grad_mode.h>
@@ -254,6 +255,8 @@ static void start(Call &call, const at::Tensor &result) {
   value->constants = call.constants;
   describeHeld(call, value->held);
   value->step = recordCall(call);
+  if (value->step)
+    noteResult(call, *value->step, result);
   tell(call, *value, result);
   attach(result, std::move(value));
 }
@@ -286,6 +289,8 @@ static void extend(Call &call, const at::Tensor &result) {
       node->held.tensor.scalar_type() != result.scalar_type())
     return;
   StepPtr step = recordCall(call);
+  if (step)
+    noteResult(call, *step, result);
   node->number = step ? step->number : 0;
   node->next_edges().reserve(sources.size() + call.count());
   if (node->held.form == Derivative::Steps)

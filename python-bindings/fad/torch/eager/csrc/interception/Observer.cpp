@@ -9,6 +9,7 @@
 #include "interception/Observer.h"
 #include "deferred/LazyTensor.h"
 #include "sequence/Observer.h"
+#include "sequence/Results.h"
 #include "sequence/SequenceNode.h"
 #include <sstream>
 
@@ -122,21 +123,22 @@ void Teller::onOperator(const Call &call, const at::Tensor &result) {
   tell(event);
 }
 
-/// The tensor that a sequence's node has of its own.
-static at::Tensor heldBy(const Value &value) {
+/// The bytes of tensors that a sequence's node has of its own.
+static int64_t countHeld(const Value &value) {
   if (!value.sequence)
-    return {};
-  return value.sequence->bits.defined() ? value.sequence->bits
-                                        : value.sequence->held.tensor;
+    return 0;
+  const SequenceNode &node = *value.sequence;
+  const at::Tensor &held = node.bits.defined() ? node.bits : node.held.tensor;
+  return (held.defined() ? static_cast<int64_t>(held.nbytes()) : 0) +
+         countKeptResults(node.step);
 }
 
 void Teller::onEnd(const at::Tensor &tensor, const Value &value,
                    const Ending &ending, const Choice &choice) {
   std::ostringstream event;
-  at::Tensor held = heldBy(value);
   event << "{\"event\": \"end\", \"kept\": \"" << name(choice.kept)
         << "\", \"reason\": \"" << reason(value.policy, ending, choice)
-        << "\", \"held\": " << (held.defined() ? held.nbytes() : 0);
+        << "\", \"held\": " << countHeld(value);
   LazyTensor *lazy = lazyOf(tensor);
   event << ", \"computed\": \"" << name(lazy ? lazy->how() : Computed::AtOnce)
         << '"';

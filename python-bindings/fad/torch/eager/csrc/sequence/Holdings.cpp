@@ -31,6 +31,8 @@ void Holdings::add(const StepPtr &end) {
       add("source", step->value.tensor);
     for (const Step::Constant &constant : step->constants)
       add("constant", constant.tensor);
+    if (step->keepsResult)
+      add("result", step->result->tensor);
   }
 }
 

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "sequence/Steps.h"
+#include "sequence/Results.h"
 #include "sequence/Value.h"
 #include <ATen/SavedTensorHooks.h>
 #include <ATen/core/grad_mode.h>
@@ -107,7 +107,8 @@ countReaders(const std::vector<Step *> &steps) {
 template <typename Lead, typename Visit>
 static at::Tensor run(const StepPtr &end, Lead lead, Visit visit,
                       bool usesComputed = false,
-                      const Originals &originals = {}, Values values = {}) {
+                      const Originals &originals = {}, Values values = {},
+                      const Shortcuts *shortcuts = nullptr) {
   PlainGuard guard;
   OutsideHooks outside;
   // A sequence reads no tensor of a transform of torch.func that
@@ -132,6 +133,12 @@ static at::Tensor run(const StepPtr &end, Lead lead, Visit visit,
       if (--readers[operand.get()] == 0)
         values.erase(operand.get());
     }
+    if (shortcuts)
+      if (at::Tensor found = shortcuts->find(*step, stack); found.defined()) {
+        visit(found);
+        values[step] = std::move(found);
+        continue;
+      }
     std::vector<at::Tensor> late = putOriginals(originals, *step, stack);
     step->op->callBoxed(stack);
     values[step] = stack.front().toTensor();
@@ -195,7 +202,11 @@ at::Tensor compute(const StepPtr &end) {
     checkVersion(step.value);
     return step.value.tensor;
   };
-  return run(end, lead, [](const at::Tensor &) {}, /*usesComputed=*/true);
+  Values values;
+  addKeptResults(end, values);
+  return run(
+      end, lead, [](const at::Tensor &) {}, /*usesComputed=*/true, {},
+      std::move(values));
 }
 
 bool isSame(const at::Tensor &a, const at::Tensor &b) {
@@ -256,7 +267,9 @@ Replay::Replay(const StepPtr &end, const std::vector<Cut> &cuts)
   auto visit = [&](const at::Tensor &value) {
     nodes.push_back(value.grad_fn());
   };
-  result = run(end, lead, visit, /*usesComputed=*/false, {}, std::move(values));
+  Shortcuts shortcuts(end, values);
+  result = run(end, lead, visit, /*usesComputed=*/false, {}, std::move(values),
+               &shortcuts);
 }
 
 Replay::Replay(const StepPtr &end, const at::Tensor &numbers) {

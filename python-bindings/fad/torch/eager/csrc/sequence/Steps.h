@@ -9,11 +9,12 @@
 #ifndef FAD_EAGER_STEPS_H
 #define FAD_EAGER_STEPS_H
 
-#include "machine/StateMachine.h"
+#include "sequence/Operators.h"
 #include "sequence/Release.h"
 #include "sequence/SilentWrites.h"
 #include "sequence/Weak.h"
 #include <ATen/core/dispatch/Dispatcher.h>
+#include <atomic>
 #include <c10/util/SmallVector.h>
 #include <mutex>
 #include <unordered_map>
@@ -77,6 +78,17 @@ struct Step : c10::intrusive_ptr_target {
   /// Places among the arguments, and what is there.
   c10::SmallVector<std::pair<size_t, StepPtr>, 2> operands;
   std::vector<Constant> constants;
+
+  /// Of the interactive engine: whether the result is a sum of the operands,
+  /// each times a number, and its type; or the derivative as a function of the
+  /// result, which may be kept; and whether this or an earlier step has one.
+  bool isSum = false;
+  double factors[2] = {1, 1};
+  c10::ScalarType type = c10::ScalarType::Undefined;
+  Slope slope = Slope::Unknown;
+  std::optional<Constant> result;
+  bool hasResults = false;
+  std::atomic<bool> keepsResult{false};
 
   /// Of a step that the deferred engine has recorded: the kernels, and the
   /// tensor that the operator's node saves.

@@ -1,0 +1,175 @@
+//===- Results.cpp - Results that backward does not compute again ---------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "sequence/Results.h"
+#include <ATen/core/LegacyTypeDispatch.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/sigmoid_backward.h>
+#include <ATen/ops/tanh_backward.h>
+
+namespace fad::eager {
+
+namespace impl = torch::autograd::impl;
+using torch::autograd::edge_list;
+using torch::autograd::variable_list;
+
+namespace {
+/// The derivative of an operator as a function of its result.
+struct SlopeNode : torch::autograd::Node {
+  SlopeNode(edge_list edges, Slope slope, at::Tensor result)
+      : Node(std::move(edges)), slope(slope), result(std::move(result)) {}
+  std::string name() const override { return "FadSlopeBackward"; }
+  void release_variables() override { result.reset(); }
+
+protected:
+  variable_list apply(variable_list &&gradients) override {
+    const at::Tensor &gradient = gradients[0];
+    switch (slope) {
+    case Slope::Tanh:
+      return {at::tanh_backward(gradient, result)};
+    case Slope::Sigmoid:
+      return {at::sigmoid_backward(gradient, result)};
+    default:
+      return {gradient * result};
+    }
+  }
+
+private:
+  Slope slope;
+  at::Tensor result;
+};
+
+/// That of a sum of operands, each times a number.
+struct FactorsNode : torch::autograd::Node {
+  FactorsNode(edge_list edges, const double *factors)
+      : Node(std::move(edges)), factors{factors[0], factors[1]} {}
+  std::string name() const override { return "FadFactorsBackward"; }
+
+protected:
+  variable_list apply(variable_list &&gradients) override {
+    variable_list results;
+    for (size_t i = 0; i < num_outputs(); ++i)
+      results.push_back(factors[i] == 1 ? gradients[0]
+                                        : gradients[0] * factors[i]);
+    return results;
+  }
+
+private:
+  double factors[2];
+};
+} // namespace
+
+void noteResult(const Call &call, Step &step, const at::Tensor &result) {
+  step.isSum = call.use.saves == Saves::Nothing && !call.use.sums &&
+               call.info.form != Form::Divide;
+  if (step.isSum) {
+    step.type = call.use.type;
+    std::copy(call.use.factors, call.use.factors + 2, step.factors);
+  }
+  for (auto &[position, operand] : step.operands)
+    step.hasResults |= operand->hasResults;
+  if (call.info.slope == Slope::Unknown || call.mode.policy != Policy::Auto ||
+      !result.is_cpu() ||
+      call.decision.sources.bytes() >= static_cast<int64_t>(result.nbytes()))
+    return;
+  step.slope = call.info.slope;
+  step.result.emplace(Step::Constant{aliasOf(result),
+                                     static_cast<uint32_t>(result._version())});
+  step.hasResults = true;
+}
+
+static bool isKept(const Step &step) {
+  return step.keepsResult.load(std::memory_order_acquire);
+}
+
+void keepResults(const StepPtr &end, int64_t bytes) {
+  if (!end || !end->hasResults)
+    return;
+  std::vector<Step *> steps = order(end);
+  size_t narrow = 0;
+  for (const Step *step : steps)
+    if (!step->op)
+      narrow = std::max(narrow, step->value.tensor.itemsize());
+  // Of the last ones, the most operators need not be run again.
+  std::reverse(steps.begin(), steps.end());
+  for (Step *step : steps) {
+    // Other threads may run a step whose result is kept.
+    if (isKept(*step) || !step->result)
+      continue;
+    const at::Tensor &result = step->result->tensor;
+    auto own = static_cast<int64_t>(result.nbytes());
+    if (result.itemsize() > narrow && own <= bytes) {
+      bytes -= own;
+      step->keepsResult.store(true, std::memory_order_release);
+    } else {
+      step->result.reset();
+    }
+  }
+}
+
+void addKeptResults(const StepPtr &end, Values &values) {
+  if (!end->hasResults)
+    return;
+  for (Step *step : order(end))
+    if (isKept(*step) && !isModified(*step->result))
+      values.emplace(step, step->result->tensor);
+}
+
+int64_t countKeptResults(const StepPtr &end) {
+  Values kept;
+  if (end)
+    addKeptResults(end, kept);
+  int64_t bytes = 0;
+  for (auto &[step, result] : kept)
+    bytes += static_cast<int64_t>(result.nbytes());
+  return bytes;
+}
+
+Shortcuts::Shortcuts(const StepPtr &end, const Values &values) {
+  addKeptResults(end, kept);
+  if (kept.empty())
+    return;
+  Values known = values;
+  std::vector<Step *> steps = order(end, &known, /*addsComputed=*/false);
+  read[end.get()] = true;
+  // Operands come before what reads them.
+  for (auto step = steps.rbegin(); step != steps.rend(); ++step)
+    if (!kept.count(*step) && (read[*step] || !(*step)->isSum))
+      for (auto &[position, operand] : (*step)->operands)
+        read[operand.get()] = true;
+}
+
+at::Tensor Shortcuts::find(Step &step,
+                           const torch::jit::Stack &arguments) const {
+  auto own = kept.find(&step);
+  bool isKept = own != kept.end();
+  auto found = read.find(&step);
+  bool isRead = found == read.end() || found->second;
+  if (!isKept && (kept.empty() || isRead || !step.isSum))
+    return {};
+  edge_list edges;
+  for (auto &[position, operand] : step.operands)
+    edges.push_back(impl::gradient_edge(arguments[position].toTensor()));
+  const at::Tensor &like = arguments[step.operands[0].first].toTensor();
+  at::Tensor result;
+  NodePtr node;
+  if (isKept) {
+    result = aliasOf(own->second);
+    node = makeNode<SlopeNode>(std::move(edges), step.slope, own->second);
+  } else {
+    at::AutoDispatchBelowADInplaceOrView below;
+    result =
+        at::empty({1}, like.options().dtype(step.type)).expand(like.sizes());
+    node = makeNode<FactorsNode>(std::move(edges), step.factors);
+  }
+  auto input = node->add_input_metadata(result);
+  impl::set_gradient_edge(result, {std::move(node), input});
+  return result;
+}
+
+} // namespace fad::eager
