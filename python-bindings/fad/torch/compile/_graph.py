@@ -114,8 +114,14 @@ def describe_fusion(target: str) -> dict[str, Any]:
     return {**find_inlining_limits(is_cpu), **heavy}
 
 
+# The entry of the metadata of a node for the bytes that it takes besides its results.
+SCRATCH = "fad_scratch"
+
+
 def find_memory(node: fx.Node) -> dict[str, Any]:
     """Returns the attributes that say what Inductor does with the memory of `node`."""
+    if SCRATCH in node.meta:
+        return {"fad.scratch": node.meta[SCRATCH]}
     packet = get_packet(node)
     if packet in _FUSED:
         return {"fad.fuses": None}

@@ -175,42 +175,6 @@ class _SaveMemory(FinishFusion):
         return get_hash_for_files((__file__,))
 
 
-class _ChunkChoices(ColumnsLast):
-    """Inductor's choices, in which an element that is picked from a row of a chunk is no part of the
-    kernel that could write over the row."""
-
-    def can_fuse_vertical(
-        self, scheduler: Scheduler, node1: BaseSchedulerNode, node2: BaseSchedulerNode, *score: Any
-    ) -> bool:
-        if _decide(_picks, node1, node2):
-            return False
-        return super().can_fuse_vertical(scheduler, node1, node2, *score)
-
-    def can_fuse_horizontal(
-        self, scheduler: Scheduler, node1: BaseSchedulerNode, node2: BaseSchedulerNode, *score: Any
-    ) -> bool:
-        if _decide(_picks, node1, node2):
-            return False
-        return super().can_fuse_horizontal(scheduler, node1, node2, *score)
-
-
-def _picks(node1: BaseSchedulerNode, node2: BaseSchedulerNode) -> bool:
-    """Tells whether one of the nodes of a chunk picks elements by an index of a buffer that is as
-    large as one that the other writes."""
-    if not is_chunk(V.graph.name):
-        return False
-
-    def find(node: BaseSchedulerNode) -> tuple[set[int], set[int]]:
-        writes, reads = node.read_writes.writes, node.read_writes.reads
-        picked = [read for read in reads if isinstance(read, MemoryDep) and read.is_indirect()]
-        return set(map(V.graph.get_dep_size_hint, writes)), set(
-            map(V.graph.get_dep_size_hint, picked)
-        )
-
-    first, second = find(node1), find(node2)
-    return not (first[0].isdisjoint(second[1]) and second[0].isdisjoint(first[1]))
-
-
 class _SaveChunks(_SaveMemory):
     """Finishes fusion, and changes the kernels of chunks alone."""
 
@@ -255,11 +219,47 @@ class _Separate(CppScheduling):
         return True
 
 
+class _ChunkChoices(ColumnsLast):
+    """Inductor's choices, in which an element that is picked from a row of a chunk is no part of the
+    kernel that could write over the row."""
+
+    def can_fuse_vertical(
+        self, scheduler: Scheduler, node1: BaseSchedulerNode, node2: BaseSchedulerNode, *score: Any
+    ) -> bool:
+        if _decide(_picks, node1, node2):
+            return False
+        return super().can_fuse_vertical(scheduler, node1, node2, *score)
+
+    def can_fuse_horizontal(
+        self, scheduler: Scheduler, node1: BaseSchedulerNode, node2: BaseSchedulerNode, *score: Any
+    ) -> bool:
+        if _decide(_picks, node1, node2):
+            return False
+        return super().can_fuse_horizontal(scheduler, node1, node2, *score)
+
+
+def _picks(node1: BaseSchedulerNode, node2: BaseSchedulerNode) -> bool:
+    """Tells whether one of the nodes of a chunk picks elements by an index of a buffer that is as
+    large as one that the other writes."""
+    if not is_chunk(V.graph.name):
+        return False
+
+    def find(node: BaseSchedulerNode) -> tuple[set[int], set[int]]:
+        writes, reads = node.read_writes.writes, node.read_writes.reads
+        picked = [read for read in reads if isinstance(read, MemoryDep) and read.is_indirect()]
+        return set(map(V.graph.get_dep_size_hint, writes)), set(
+            map(V.graph.get_dep_size_hint, picked)
+        )
+
+    first, second = find(node1), find(node2)
+    return not (first[0].isdisjoint(second[1]) and second[0].isdisjoint(first[1]))
+
+
 # Operations are fused if the bytes that wait are at most this part of those that both read.
 _WAITING = 1 / 8
 
 
-class Choices(ColumnsLast):
+class Choices(_ChunkChoices):
     """Inductor's choices for one graph, without fusions that let operands or results wait."""
 
     def __init__(self, waits: bool = False) -> None:

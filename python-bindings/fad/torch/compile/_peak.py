@@ -26,12 +26,9 @@ from torch import fx
 
 from ... import _fad
 from .._releases import keeps_tangents
+from ._graph import SCRATCH
 from ._pytorch import identify_storage, tree_leaves
 from ._sizes import estimate_size
-
-
-# The entry of the metadata of a node for the bytes that it takes besides its results.
-SCRATCH = "fad_scratch"
 
 
 @dataclass(frozen=True)

@@ -384,6 +384,7 @@ _OF_INDUCTOR = {
     "ExternKernelOut": "torch._inductor.ir",
     "IRNode": "torch._inductor.ir",
     "InductorChoices": "torch._inductor.choices",
+    "InvokeSubgraph": "torch._inductor.ir",
     "Kernel": "torch._inductor.codegen.common",
     "MemoryDep": "torch._inductor.dependencies",
     "MixOrderReduction": "torch._inductor.scheduler",

@@ -12,12 +12,15 @@ from typing import Any, Callable, Container, Mapping, Sequence
 import torch
 from torch import fx
 
+from ... import _fad
 from .._releases import hint_expression
+from ._chunks import copy_chunks, is_chunk
 from ._inductor import bound_memory, find_parts
 from ._peak import Buffer, Schedule, get_tensors
 from ._pytorch import (
     BaseSchedulerNode,
     CustomSchedulerPass,
+    InvokeSubgraph,
     Kernel,
     MultiOutputLayout,
     NonOwningLayout,
@@ -51,6 +54,8 @@ class _Read(CustomSchedulerPass):
     def __call__(self, nodes: list[BaseSchedulerNode]) -> list[BaseSchedulerNode]:
         if self.before is not None:
             nodes = self.before(nodes)
+        if is_chunk(V.graph.name):
+            return nodes
         scheduler = nodes[0].scheduler
 
         def stop() -> None:
@@ -121,6 +126,7 @@ def _schedule(
     graph = fx.Graph()
     graph.output(graph.graph_copy(part.graph, val_map={}))
     copy = fx.GraphModule(part, graph)
+    copy_chunks(copy)
     output = graph.output_node()
     output.meta = {**part.graph.output_node().meta, "user_visible_output_idxs": list(visible)}
     inputs = []
@@ -171,6 +177,22 @@ def _find_strides(node: Any) -> list[int] | None:
         return list(map(int, node.get_stride()))
     except (AttributeError, NotImplementedError, TypeError):
         return None
+
+
+def _count_chunk_bytes(graph: Any) -> int:
+    """Returns the most bytes that Inductor's `graph` of a chunk has besides its results."""
+    # As Inductor sets them when it writes code.
+    for name in ("wrapper_code", "device_ops", "device_type", "device_types", "device_idxs"):
+        setattr(graph, name, getattr(V.graph, name))
+    with V.set_graph_handler(graph):
+        schedule = _Walk(Scheduler(graph.operations)).read()
+    end, results = schedule.kernels, set(schedule.results)
+    buffers = [each for each in schedule.buffers if each not in results]
+    inner = [(each.bytes, each.first, each.last) for each in buffers]
+    # A result is there from the kernel that makes it.
+    made = [(each.bytes, each.first, end) for each in results - set(schedule.inputs.values())]
+    total = sum(bytes for bytes, *_ in made)
+    return max(0, _fad.find_peak([*inner, *made])[0] - total)
 
 
 class _Walk:
@@ -229,7 +251,10 @@ class _Walk:
                 self._make(number, buffer)
         self.scheduler.completed_operations |= operations
         made = sum(buffer.bytes for buffer in self.schedule.buffers[before:])
-        taken = count_taken(kernel.node)
+        if isinstance(kernel.node, InvokeSubgraph):
+            taken = made + _count_chunk_bytes(kernel.node.subgraph.graph)
+        else:
+            taken = count_taken(kernel.node)
         self.schedule.buffers.append(Buffer(max(taken - made, 0), number, number))
 
     def _find_shared(self, number: int, buffer: Any, over: Mapping[str, str]) -> Buffer | None:

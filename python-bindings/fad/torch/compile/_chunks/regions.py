@@ -339,22 +339,26 @@ def _make(
             raise NotSeparable(f"{node.name} has no dimension that is known to be the axis")
     for node in filter(growth.is_large, results):
         raise NotSeparable(f"{node.name} is read by others, and as large as all chunks")
-    region.bytes = sum(_find_large(growth, ordered).values())
+    region.bytes = _count_large(growth, ordered)
     return region
 
 
-def _find_large(growth: _Growth, nodes: list[fx.Node]) -> dict[fx.Node, int]:
-    """Returns the bytes of the large values that products write or read, which are in memory."""
-    found = {}
+def _count_large(growth: _Growth, nodes: list[fx.Node]) -> int:
+    """Returns the bytes of the large values that are in memory at once: those that products make,
+    over which those that products read are written, or these."""
+    made: dict[fx.Node, int] = {}
+    read: dict[fx.Node, int] = {}
     for node in nodes:
         if get_packet(node) not in PRODUCTS:
             continue
-        for value in (node, *node.all_input_nodes):
+        if growth.is_large(node):
+            made[node] = count_bytes(node)
+        for value in node.all_input_nodes:
             while find_kind(value) == "view" and value in growth.inside and value.all_input_nodes:
                 value = value.all_input_nodes[0]
             if growth.is_large(value):
-                found[value] = count_bytes(value)
-    return found
+                read[value] = count_bytes(value)
+    return max(sum(made.values()), sum(read.values()))
 
 
 def find_seeds(nodes: Iterable[fx.Node], least: int) -> Iterator[fx.Node]:

@@ -14,8 +14,7 @@ import torch
 from torch import fx
 
 from .._build import Builder, Values
-from .._graph import find_makers
-from .._peak import SCRATCH
+from .._graph import SCRATCH, copy_graph, find_makers
 from .._step_memory import CHUNKS
 from .._pytorch import (
     PLACE,
@@ -257,6 +256,7 @@ def _insert(
     place = region.seed.meta
     node.meta.update({key: place[key] for key in PLACE if key in place})
     node.meta["val"], node.meta[LOOP] = loop.values, loop
+    node.meta[SCRATCH] = loop.scratch
     return node
 
 
@@ -290,6 +290,18 @@ def is_chunk(name: str | None) -> bool:
     return (name or "").startswith(_PREFIX)
 
 
+def _copy(body: fx.GraphModule) -> fx.GraphModule:
+    """Returns a copy of the graph of a chunk, which Inductor may change."""
+    return fx.GraphModule(torch.nn.Module(), copy_graph(body.graph))
+
+
+def copy_chunks(part: fx.GraphModule) -> None:
+    """Lets `part` have graphs of chunks of its own."""
+    for node in part.graph.find_nodes(op="get_attr"):
+        if is_chunk(str(node.target)):
+            setattr(part, node.target, _copy(getattr(part, node.target)))
+
+
 def has_chunks(part: fx.GraphModule) -> bool:
     """Tells whether `part` runs in chunks."""
     return any(is_chunk(str(node.target)) for node in part.graph.find_nodes(op="get_attr"))
@@ -318,7 +330,7 @@ class _Expansion:
         self.names: dict[int, str] = {}
         for units, body in self.loop.bodies.items():
             self.names[units] = f"{self.loop.name}_{units}"
-            part.add_submodule(self.names[units], body)
+            part.add_submodule(self.names[units], _copy(body))
 
     def run(self) -> None:
         loop = self.loop
