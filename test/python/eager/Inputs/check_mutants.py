@@ -19,8 +19,8 @@ MUTANTS = {
     ),
     "the derivative of a product": (
         "interactive/Interactive.cpp",
-        "return at::addcmul_out(*place, term, a, b);",
-        "return at::addcmul_out(*place, term, a, b, -1);",
+        "return at::addcmul_out(*place, term, a, b, number);",
+        "return at::addcmul_out(*place, term, a, b, -number);",
     ),
     "constants that are modified": (
         "sequence/Steps.cpp",
