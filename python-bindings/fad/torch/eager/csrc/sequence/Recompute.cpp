@@ -38,6 +38,9 @@ struct Recompute : torch::autograd::SavedVariableHooks {
       TORCH_CHECK(false, "fad.torch.saved_memory reads, and does not compute");
     }
     at::Tensor value = compute().detach();
+    if (value.sizes().equals(sizes) && value.strides().equals(strides) &&
+        layout == strides && value.storage_offset() == offset)
+      return value;
     at::AutoGradMode off(false);
     PlainGuard guard;
     if (!value.strides().equals(layout))

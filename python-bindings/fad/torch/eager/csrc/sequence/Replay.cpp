@@ -91,23 +91,43 @@ static void cut(const at::Tensor &result,
         edge = Edge();
 }
 
-/// How many of some steps read each.
-static std::unordered_map<Step *, size_t>
-countReaders(const std::vector<Step *> &steps) {
-  std::unordered_map<Step *, size_t> readers;
-  for (Step *step : steps)
-    for (auto &[position, operand] : step->operands)
-      ++readers[operand.get()];
-  return readers;
-}
+namespace {
+/// Values of steps while they are run, by their places.
+class Running {
+public:
+  explicit Running(const std::vector<Step *> &steps)
+      : steps(steps), values(steps.size()), readers(steps.size()) {}
+
+  at::Tensor &of(Step *step) { return values[find(step)]; }
+  void addReader(Step *step) { ++readers[find(step)]; }
+  /// The value for a reader; the last one releases it.
+  at::Tensor take(Step *step) {
+    size_t place = find(step);
+    return --readers[place] ? values[place] : std::move(values[place]);
+  }
+
+private:
+  /// Steps are in the order of their numbers, which a copy shares.
+  size_t find(Step *step) const {
+    auto found = std::lower_bound(
+        steps.begin(), steps.end(), step,
+        [](Step *a, Step *b) { return a->number < b->number; });
+    return std::find(found, steps.end(), step) - steps.begin();
+  }
+
+  const std::vector<Step *> &steps;
+  std::vector<at::Tensor> values;
+  std::vector<uint32_t> readers;
+};
+} // namespace
 
 /// Runs the steps; `lead` returns what stands for a source, `visit` sees each
-/// result. `values` has those of some steps, from which it goes on. A value is
+/// result. `known` has those of some steps, from which it goes on. A value is
 /// released where the last step has read it.
 template <typename Lead, typename Visit>
 static at::Tensor run(const StepPtr &end, Lead lead, Visit visit,
                       bool usesComputed = false,
-                      const Originals &originals = {}, Values values = {},
+                      const Originals &originals = {}, Values known = {},
                       const Shortcuts *shortcuts = nullptr) {
   PlainGuard guard;
   OutsideHooks outside;
@@ -116,36 +136,41 @@ static at::Tensor run(const StepPtr &end, Lead lead, Visit visit,
   c10::impl::ExcludeDispatchKeyGuard outsideTransforms(
       c10::DispatchKeySet({c10::DispatchKey::FuncTorchDynamicLayerFrontMode,
                            c10::DispatchKey::FuncTorchDynamicLayerBackMode}));
-  std::vector<Step *> steps = order(end, &values, usesComputed);
-  auto readers = countReaders(steps);
+  std::vector<Step *> steps = order(end, &known, usesComputed);
+  auto isKnown = [&](Step *step) {
+    return !known.empty() && known.count(step);
+  };
+  Running values(steps);
+  for (Step *step : steps)
+    if (!isKnown(step))
+      for (auto &[position, operand] : step->operands)
+        values.addReader(operand.get());
   for (Step *step : steps) {
-    if (values.count(step))
+    at::Tensor &value = values.of(step);
+    if (isKnown(step)) {
+      value = std::move(known[step]);
       continue;
+    }
     if (!step->op) {
-      values[step] = lead(*step);
+      value = lead(*step);
       continue;
     }
     for (const Step::Constant &constant : step->constants)
       checkVersion(constant);
     torch::jit::Stack stack(step->arguments.begin(), step->arguments.end());
-    for (auto &[position, operand] : step->operands) {
-      stack[position] = values.at(operand.get());
-      if (--readers[operand.get()] == 0)
-        values.erase(operand.get());
-    }
+    for (auto &[position, operand] : step->operands)
+      stack[position] = values.take(operand.get());
     if (shortcuts)
-      if (at::Tensor found = shortcuts->find(*step, stack); found.defined()) {
-        visit(found);
-        values[step] = std::move(found);
-        continue;
-      }
-    std::vector<at::Tensor> late = putOriginals(originals, *step, stack);
-    step->op->callBoxed(stack);
-    values[step] = stack.front().toTensor();
-    cut(values[step], late);
-    visit(values[step]);
+      value = shortcuts->find(*step, stack);
+    if (!value.defined()) {
+      std::vector<at::Tensor> late = putOriginals(originals, *step, stack);
+      step->op->callBoxed(stack);
+      value = std::move(stack.front()).toTensor();
+      cut(value, late);
+    }
+    visit(value);
   }
-  return values.at(end.get());
+  return values.of(end.get());
 }
 
 /// Results of a node for a gradient, before autograd has looked at them.
