@@ -9,7 +9,7 @@
 // A CPU takes 4 to 25 times as long for a sigmoid or a hyperbolic tangent of
 // float32 as for a sum; a GPU's kernels wait for memory in both. Where the
 // source of a sequence is narrower, and so are the matrix products beside it, a
-// second run of such an operator is most of what backward runs again. Eager
+// second run of such an operator takes most of the second run. Eager
 // PyTorch saves its result.
 //
 //===----------------------------------------------------------------------===//
@@ -25,24 +25,24 @@ namespace fad::eager {
 /// where its sequence ends.
 void noteResult(const Call &call, Step &step, const at::Tensor &result);
 
-/// Keeps noted results of the operators that lead to `end`, of at most so many
-/// bytes, and lets go of the others.
+/// Keeps noted results of the operators that lead to `end`, as far as they fit
+/// in so many bytes, and lets go of the others.
 void keepResults(const StepPtr &end, int64_t bytes);
 
-/// Adds the kept results, as far as they are what they were.
+/// Adds the kept results, unless one was written to.
 void addKeptResults(const StepPtr &end, Values &values);
 
 /// Bytes of the kept results.
 int64_t countKeptResults(const StepPtr &end);
 
-/// What stands for operators that are not run again.
+/// Tensors with nodes, in the places of operators that are not run again.
 class Shortcuts {
 public:
   /// None without kept results. `values` are known.
   Shortcuts(const StepPtr &end, const Values &values);
   /// A result with a node that has the operator's derivative; undefined where
-  /// the operator is run. What stands for operands is in `arguments`. Elements
-  /// that nothing reads are any.
+  /// the operator is run. Its operands, or their stand-ins, are in `arguments`.
+  /// Elements that nothing reads are any.
   at::Tensor find(Step &step, const torch::jit::Stack &arguments) const;
 
 private:
