@@ -8,9 +8,9 @@
 //
 // A CPU takes 4 to 25 times as long for a sigmoid or a hyperbolic tangent of
 // float32 as for a sum; a GPU's kernels wait for memory in both. Where the
-// source of a sequence is narrower, and so are the matrix products beside it, a
-// second run of such an operator takes most of the second run. Eager
-// PyTorch saves its result.
+// source of a sequence is narrower, and so are the matrix products beside it, such
+// an operator takes most of the time of a second run. Eager PyTorch saves its
+// result.
 //
 //===----------------------------------------------------------------------===//
 
