@@ -216,10 +216,8 @@ class Partitioner(CustomPartitionerFn):
         fallback = ""
         try:
             with assume_sizes(self.sizes):
-                chunked = chunk_joint(original, self.chunks)
-                if chunked is not original:
-                    gm.graph = copy_graph(chunked)
-                parts = self._split(gm, chunked, joint_inputs, num_fwd_outputs, static)
+                graphs = chunk_joint(original, self.chunks)
+                parts = self._split(gm, graphs, joint_inputs, num_fwd_outputs, static)
         except Exception as error:
             # A plan that could not be applied says nothing of the parts.
             self.has_warned, self.planned = True, None
@@ -248,17 +246,19 @@ class Partitioner(CustomPartitionerFn):
     def _split(
         self,
         gm: fx.GraphModule,
-        original: fx.Graph,
+        graphs: Iterator[fx.Graph],
         joint_inputs: Sequence[object],
         num_fwd_outputs: int,
         static: list[int],
     ) -> Parts:
-        """Returns the parts of `gm`, whose graph is as `original`, within the budget."""
+        """Returns the parts of `gm`, which computes any of `graphs`, within the budget: those of the
+        first of them for which there are any."""
+        graph = next(graphs)
 
-        def split(graph: fx.GraphModule | None = None) -> Parts:
-            graph = graph or fx.GraphModule(gm, copy_graph(original))
+        def split() -> Parts:
+            copy = fx.GraphModule(gm, copy_graph(graph))
             parts = _partition(
-                graph, joint_inputs, num_fwd_outputs, static, self._choose, self.copies
+                copy, joint_inputs, num_fwd_outputs, static, self._choose, self.copies
             )
             for part in parts:
                 expand_regions(part, self.is_fused)
@@ -269,7 +269,7 @@ class Partitioner(CustomPartitionerFn):
         # Inductor compiles for the sizes of the batch, and graphs inside of others with these.
         is_checked = self.has_budget and self.is_fused and joint_inputs and not self.sizes
         if not is_checked:
-            return split(gm)
+            return split()
         trials: dict[str, Trial] = {}
 
         def make_trial(bound: int | None) -> Trial:
@@ -277,34 +277,46 @@ class Partitioner(CustomPartitionerFn):
             parts = split()
             if self.planned is None:
                 raise NotPlanned("nothing is chosen")
-            key = json.dumps(self.planned, sort_keys=True)
+            key = json.dumps([id(graph), self.planned], sort_keys=True)
             if key not in trials:
                 peak = self._schedule(parts, num_fwd_outputs)
                 trials[key] = Trial(parts, self.planned, peak)
                 log_trial(trials[key].estimate, peak)
             return trials[key]
 
+        def refine() -> bool:
+            nonlocal graph
+            before, graph = graph, next(graphs, graph)
+            return graph is not before
+
         try:
-            chosen = self.choose_within(make_trial)
+            chosen = self.choose_within(make_trial, refine)
         except Exception as error:
             log_unscheduled(error)
             self.trial = self.planned = None
-            return split(gm)
+            return split()
         self.trial = None
         self.planned = {**chosen.plan, "scheduled_peak": chosen.peak}
         return chosen.parts
 
-    def choose_within(self, make_trial: Callable[[int | None], Trial]) -> Trial:
+    def choose_within(
+        self, make_trial: Callable[[int | None], Trial], refine: Callable[[], bool] = lambda: False
+    ) -> Trial:
         """Returns the trial that the budget chooses, of those that `make_trial` makes for
-        `find_within`."""
+        `find_within`. Where none keeps it, `refine` lets others be made, if there are any."""
         fastest = make_trial(ANY_PEAK)
-        if not self.fraction:
-            budget = self.options["peak_budget"]
-            trial = find_within(make_trial, fastest, budget)
+        share = self.fraction
+        budget = int(share * fastest.peak) if share else self.options["peak_budget"]
+        trial = find_within(make_trial, fastest, budget)
+        while trial.peak > budget and refine():
+            finer = find_within(make_trial, make_trial(ANY_PEAK), budget)
+            if finer.peak >= trial.peak:
+                break
+            trial = finer
+        if share:
+            self._note_fraction(trial.peak, fastest.peak)
+        else:
             self._note("peak", budget, trial.peak)
-            return trial
-        trial = find_within(make_trial, fastest, int(self.fraction * fastest.peak))
-        self._note_fraction(trial.peak, fastest.peak)
         return trial
 
     def _schedule(self, parts: Parts, num_fwd_outputs: int) -> int:

@@ -81,8 +81,7 @@ class StepMemory:
         return counts
 
 
-# The entry of the metadata of a part for its regions of chunks: nodes, operations, and numbers of
-# chunks.
+# The entry of the metadata of a region's first chunk: the operation, and how many chunks.
 CHUNKS = "fad_chunks"
 
 
@@ -196,7 +195,8 @@ def describe_partition(
         chunks=tuple(
             (operation, find_module(node, modules), count)
             for part in parts
-            for node, operation, count in part.meta.get(CHUNKS, ())
+            for node in part.graph.nodes
+            for operation, count in filter(None, [node.meta.get(CHUNKS)])
         ),
     )
 

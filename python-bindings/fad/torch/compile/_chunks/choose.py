@@ -23,8 +23,10 @@ Chunks = int | Literal["auto", "off"]
 _LEAST_BYTES, _LEAST_PART = 2**25, 1 / 16
 # The least rows of a chunk by the type of the device: fewer leave most of it idle.
 _LEAST_UNITS = {"cpu": 128, "cuda": 512}
-# The number of chunks.
+# The number of chunks, and those for budgets that these do not keep, whose chunks may have
+# fewer rows.
 _CHUNKS = 8
+_MORE, _FEWER_ROWS = (16, 32), 4
 
 
 def check_chunks(chunks: Chunks) -> Chunks:
@@ -34,20 +36,33 @@ def check_chunks(chunks: Chunks) -> Chunks:
     raise ValueError(f"chunks is {chunks!r}; give 'auto', 'off', or a number of chunks, at least 1")
 
 
-def chunk_joint(graph: fx.Graph, chunks: Chunks) -> fx.Graph:
-    """Returns `graph`, a joint graph, or one that computes some of it in `chunks`."""
+def chunk_joint(graph: fx.Graph, chunks: Chunks) -> Iterator[fx.Graph]:
+    """Yields `graph`, a joint graph, or one that computes some of it in `chunks`, and then those with
+    more chunks, where the number is fad's choice."""
     if chunks in ("off", 1) or not any(_find_seeds(graph, chunks)):
-        return graph
-    changed = decompose_losses(copy_graph(graph))
-    return changed if _insert_chunks(changed, chunks) else graph
+        yield graph
+        return
+    numbers = [_CHUNKS, *_MORE] if chunks == "auto" else [chunks]
+    before = 0
+    for most in numbers:
+        changed = decompose_losses(copy_graph(graph))
+        count = _insert_chunks(changed, chunks, most)
+        if count > before:
+            yield changed
+        elif not before:
+            yield graph
+        if count <= before:
+            return
+        before = count
 
 
 def _find_seeds(graph: fx.Graph, chunks: Chunks) -> Iterator[fx.Node]:
     return find_seeds(graph.nodes, _LEAST_BYTES if chunks == "auto" else 1)
 
 
-def _insert_chunks(graph: fx.Graph, chunks: int | Literal["auto"]) -> int:
-    """Replaces regions of `graph`, and returns how many."""
+def _insert_chunks(graph: fx.Graph, chunks: Chunks, most: int) -> int:
+    """Replaces regions of `graph`, and returns the sum of their numbers of chunks, each `most` or
+    less."""
     count, largest = 0, 0
     for seed in list(_find_seeds(graph, chunks)):
         size = count_bytes(seed)
@@ -59,18 +74,19 @@ def _insert_chunks(graph: fx.Graph, chunks: int | Literal["auto"]) -> int:
         except NotSeparable as reason:
             log_chunks(seed, 0, str(reason))
             continue
-        number = _choose(regions) if chunks == "auto" else chunks
+        number = _choose(regions, most) if chunks == "auto" else most
         if number > 1:
             insert_regions(graph, regions, number)
-            count += 1
+            count += number
             log_chunks(seed, number)
     return count
 
 
-def _choose(regions: list[Region]) -> int:
-    """Returns the number of chunks of regions for which nothing is asked."""
+def _choose(regions: list[Region], most: int) -> int:
+    """Returns the number of chunks, at most `most`, of regions for which nothing is asked."""
     last = regions[-1]
     if last.cotangent is None:
         return 1
     device = last.cotangent.meta["val"].device.type
-    return min(_CHUNKS, last.axis.units // _LEAST_UNITS.get(device, _LEAST_UNITS["cuda"]))
+    least = _LEAST_UNITS.get(device, _LEAST_UNITS["cuda"])
+    return min(most, last.axis.units // (least if most <= _CHUNKS else least // _FEWER_ROWS))

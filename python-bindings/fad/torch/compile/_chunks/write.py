@@ -311,9 +311,6 @@ def expand_regions(part: fx.GraphModule, is_fused: bool) -> None:
     """Replaces each `fad::region` of `part`, which may be for Inductor, by its chunks."""
     nodes = [node for node in part.graph.nodes if LOOP in node.meta]
     for node in nodes:
-        part.meta.setdefault(CHUNKS, []).append(
-            (node, node.meta[LOOP].operation, len(node.meta[LOOP].sizes))
-        )
         _Expansion(part, node, is_fused).run()
     if nodes:
         part.graph.lint()
@@ -328,6 +325,8 @@ class _Expansion:
         self.loop: Loop = node.meta[LOOP]
         self.build = Builder(part.graph, Values(part.graph), node)
         self.names: dict[int, str] = {}
+        # Whether the first chunk is there.
+        self.is_begun = False
         for units, body in self.loop.bodies.items():
             self.names[units] = f"{self.loop.name}_{units}"
             part.add_submodule(self.names[units], _copy(body))
@@ -418,6 +417,9 @@ class _Expansion:
             call.meta["val"] = fx.Interpreter(body).run(*values)
         results = sum(each.nbytes for each in call.meta["val"])
         call.meta[SCRATCH] = max(self.loop.scratch * units // self.loop.sizes[0] - results, 0)
+        if not self.is_begun:
+            call.meta[CHUNKS] = (self.loop.operation, len(self.loop.sizes))
+        self.is_begun = True
         self.build.last = call
         return [self.part_of(call, number) for number in range(len(call.meta["val"]))]
 
