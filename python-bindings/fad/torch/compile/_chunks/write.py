@@ -336,10 +336,12 @@ class _Expansion:
         flat = [self.flatten(*each) for each in zip(self.node.args[0], loop.inputs)]
         sums: list[fx.Node | None] = [self.begin(number) for number in range(len(loop.results))]
         parts: list[list[fx.Node]] = [[] for _ in loop.results]
-        before = next(filter(None, sums), flat[0])
+        products = [number for number, each in enumerate(sums) if each is not None]
+        before = sums[products[-1]] if products else None
         start = 0
         for size in loop.sizes:
             inputs = [self.cut(node, rows, start, size) for node, rows in zip(flat, loop.inputs)]
+            before = self.make_first(size, inputs) if before is None else before
             outputs = self.call(size, [*inputs, before])
             before = outputs[0]
             for number, result in enumerate(loop.results):
@@ -348,11 +350,13 @@ class _Expansion:
                     parts[number].append(outputs[place])
                 elif result.operands:
                     pair = [inputs[i] if i >= 0 else outputs[-1 - i] for i in result.operands]
-                    before = sums[number] = self.accumulate(sums[number], *pair)
+                    sums[number] = self.accumulate(sums[number], *pair)
                 elif sums[number] is None:
                     sums[number] = outputs[place]
                 else:
                     sums[number] = self.build(aten.add.Tensor, sums[number], outputs[place])
+            # Calls of one graph have operands of the same types.
+            before = sums[products[-1]] if products else before
             start += size
         results = [
             self.join(parts[number], result) if isinstance(result, _Rows) else sums[number]
@@ -366,6 +370,14 @@ class _Expansion:
             result.name = user.name
             result.meta.update({key: user.meta[key] for key in user.meta if key.startswith("fad_")})
         self.part.graph.erase_node(self.node)
+
+    def make_first(self, units: int, inputs: list[fx.Node]) -> fx.Node:
+        """Returns a value like the first output of a chunk, which precedes the first chunk."""
+        values = [operand.meta["val"] for operand in inputs]
+        with self.build.values.mode:
+            like = fx.Interpreter(self.loop.bodies[units]).run(*values, values[0])[0]
+        options = {"dtype": like.dtype, "device": like.device}
+        return self.build(aten.full.default, list(like.shape), 0, **options)
 
     def begin(self, number: int) -> fx.Node | None:
         """Returns zeros, to which products are added."""
