@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+"""Budgets for the peak of a step under Inductor: the peak that is scheduled, and the peak that
+PyTorch's allocator measures.
+
+Budgets of each model are drawn, from nine tenths of its lowest peak up to that of its fastest
+selection. Kernels of Inductor are empty, as the allocator gives what they need whatever they
+compute, so that no compiler is needed. For each budget there is the peak of the selection that fad
+takes by Inductor's schedule, and the measured one; whether fad warns that no selection keeps it, and
+whether that is false, as a measured one does; and whether a larger budget has a lower peak. Figures
+go to a JSON file, in which present ones are left as they are; `--table` prints such a file."""
+
+import argparse
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "common"))
+
+import figures
+from figures import MIB
+
+NAMES = ("bert", "gpt2", "llama", "vit", "convnext", "resnet", "t5", "unet", "deep")
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--models", nargs="+", choices=NAMES, default=NAMES)
+    parser.add_argument("--budgets", type=int, default=12, help="how many of each model")
+    figures.add_file_options(parser)
+    return figures.parse(parser)
+
+
+def run(arguments):
+    import models
+    import peaks_measure
+
+    run = figures.Run(arguments, peaks_measure.describe())
+    for name in arguments.models:
+        sizes = models.get_sizes(name, "cpu", arguments.quick)
+        pairs = run.find_model(name, sizes, "pairs")
+        if pairs or run.is_over(name):
+            continue
+        model = models.make_model(name, "cpu", arguments.quick)
+        for budget, pair in peaks_measure.measure(model, arguments.budgets):
+            pairs[str(budget)] = pair
+            print(f"{name}: budget {budget}, {pair}", file=sys.stderr)
+        run.save(f"{name}: {len(pairs)} budgets")
+    return run.data
+
+
+def summarize(pairs):
+    """Returns figures of a model: the largest difference of a peak from the scheduled one and the
+    largest part of a budget that is left though a known selection is between, and how many warnings
+    are there and are false, how many budgets are exceeded, and how many have a lower peak than a
+    smaller one."""
+    rows = sorted((int(budget), pair) for budget, pair in pairs.items())
+    peaks = [pair["measured"] for _, pair in rows]
+    kept = [(budget, pair["measured"]) for budget, pair in rows if not pair["warns"]]
+    refused = [budget for budget, pair in rows if pair["warns"]]
+    return {
+        "off": max(abs(pair["scheduled"] / pair["measured"] - 1) for _, pair in rows),
+        "left": max((1 - peak / budget for budget, peak in kept), default=0),
+        "between": max(
+            (
+                (max(p for p in peaks if p <= budget) - peak) / budget
+                for budget, peak in kept
+                if peak <= budget
+            ),
+            default=0,
+        ),
+        "warnings": len(refused),
+        "false": sum(min(peaks) <= budget for budget in refused),
+        "exceeded": sum(peak > budget for budget, peak in kept),
+        "falls": sum(one > other for one, other in zip(peaks, peaks[1:])),
+    }
+
+
+def print_tables(data, names):
+    figures.print_setting(data["setting"])
+    names = [name for name in names if data["models"].get(name, {}).get("pairs")]
+    for name in names:
+        sizes = ", ".join(f"{key} {value}" for key, value in data["models"][name]["sizes"].items())
+        print(f"\n{name}: {sizes}\n\nbudget, MiB  scheduled  measured  warning")
+        pairs = data["models"][name]["pairs"]
+        for budget in sorted(pairs, key=int):
+            pair = pairs[budget]
+            cells = f"{int(budget) / MIB:11.2f}{pair['scheduled'] / MIB:11.2f}"
+            print(f"{cells}{pair['measured'] / MIB:10.2f}{'  yes' * pair['warns']}")
+    print("\n          pairs  off by  left  between  warnings  false  exceeded  falls")
+    total = 0
+    for name in names:
+        pairs = data["models"][name]["pairs"]
+        total += len(pairs)
+        found = summarize(pairs)
+        shares = f"{found['off']:8.2%}{found['left']:6.0%}{found['between']:9.0%}"
+        counts = f"{found['warnings']:10}{found['false']:7}{found['exceeded']:10}{found['falls']:7}"
+        print(f"{name:10}{len(pairs):5}{shares}{counts}")
+    print(f"{total} pairs")
+
+
+def main():
+    arguments = parse_arguments()
+    print_tables(figures.get_data(arguments, run), arguments.models)
+
+
+if __name__ == "__main__":
+    main()
