@@ -49,6 +49,7 @@ def find_within(split: Callable[[int | None], Trial], fastest: Trial, budget: in
     # Bounds between which there may be a better selection: the highest that gives one within the
     # budget, and the lowest estimate of one above.
     low, high = 0, fastest.estimate
+    lowest = None
     # Some bounds have the selection of another one, which costs no schedule.
     for _ in range(2 * _MOST):
         most = max((each.peak for each in tried if each.peak <= budget), default=0)
@@ -62,7 +63,7 @@ def find_within(split: Callable[[int | None], Trial], fastest: Trial, budget: in
         if trial.peak <= budget:
             low = max(low, bound, trial.estimate)
         elif trial.estimate > bound:
-            # It is the lowest.
+            lowest = trial
             break
         else:
             high = min(high, trial.estimate)
@@ -70,7 +71,7 @@ def find_within(split: Callable[[int | None], Trial], fastest: Trial, budget: in
     if within:
         return max(within, key=lambda trial: trial.estimate)
     # A budget that a warning names is one that is kept.
-    return min(*tried, split(0), split(None), key=lambda trial: trial.peak)
+    return min(*tried, lowest or split(0), split(None), key=lambda trial: trial.peak)
 
 
 def _correct(tried: list[Trial], budget: int, low: int, high: int) -> int:
