@@ -33,7 +33,7 @@ class InRange(Partitioner):
         self.share, self.shares = share, shares
         self.choices: dict[float, Choice] = {}
 
-    def choose_within(self, make_trial: Callable[[int | None], Trial]) -> Trial:
+    def choose_within(self, make_trial: Callable[[int | None], Trial], *_: object) -> Trial:
         """Within budgets for Inductor's schedule."""
         fastest = make_trial(ANY_PEAK)
 

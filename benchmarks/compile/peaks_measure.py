@@ -34,7 +34,7 @@ class _Drawn(Partitioner):
         self.found: dict[int, tuple[int, int | None]] = {}
         self.bound: int | None = None
 
-    def choose_within(self, make_trial: Callable[[int | None], Trial]) -> Trial:
+    def choose_within(self, make_trial: Callable[[int | None], Trial], *_: object) -> Trial:
         if self.found:
             return make_trial(self.bound)
         fastest = make_trial(ANY_PEAK)
