@@ -16,7 +16,7 @@ from typing import Callable, Iterable, Iterator
 import torch
 from torch import fx
 
-from .._graph import find_kind, find_makers, is_bound, is_tangent
+from .._graph import find_kind, find_makers, is_bound, is_part, is_tangent
 from .._pytorch import get_packet, get_schema
 from .._scalars import LINEAR
 from .._sizes import estimate_size
@@ -108,6 +108,10 @@ class _Growth:
             raise NotSeparable(f"{node.name} is of a checkpoint")
         self.inside.add(node)
         self.axis.relate(node)
+        # Others read the parts of several results, and not all at once.
+        for part in filter(is_part, node.users):
+            if part not in self.inside:
+                self.add(part)
 
     def close(self, nodes: list[fx.Node], inside: set[fx.Node], end: fx.Node | None) -> None:
         """Adds to `inside` what leads from it to itself, but for ways through `end`."""
@@ -217,6 +221,9 @@ def _find_both(growth: _Growth, nodes: list[fx.Node]) -> Region | None:
     read = {each for node in inside for each in node.all_input_nodes} - inside
     if inside & dependent - scaled or read & dependent - {cotangent}:
         return None
+    # Losses are multiplied by large numbers so that gradients in this type do not vanish.
+    if any(node.meta["val"].dtype is torch.float16 for node in scaled):
+        return None
     region = _make(growth, nodes, inside)
     region.cotangent = cotangent
     region.scaled = scaled.intersection(region.results)
@@ -232,7 +239,6 @@ def _is_scalar(node: fx.Node) -> bool:
 # Operators that are linear in one operand, besides views.
 _LINEAR = {
     aten._to_copy,
-    aten.cat,
     aten.expand,
     aten.gather,
     aten.mean,
@@ -267,6 +273,11 @@ def _is_zero(node: object) -> bool:
 
 def _is_linear(node: fx.Node, scaled: set[fx.Node]) -> bool:
     packet = get_packet(node)
+    value = node.meta["val"]
+    if not (isinstance(value, torch.Tensor) and (value.is_floating_point() or value.is_complex())):
+        return False
+    if packet is aten.cat:
+        return all(each in scaled or _is_zero(each) for each in node.args[0])
     if packet is aten.where:
         condition, *values = node.args
         return condition not in scaled and all(each in scaled or _is_zero(each) for each in values)
