@@ -304,11 +304,44 @@ def _(hidden, weight, bias, target):
 
 @_add("largest logits")
 def _(hidden, weight, bias, target):
+    largest, place = F.linear(hidden, weight, bias).max(-1)
+    return (largest * place).mean()
+
+
+class _Rounded(torch.autograd.Function):
+    """A layer whose gradient is no multiple of the loss's."""
+
+    @staticmethod
+    def forward(ctx, logits):
+        return logits * 2
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return (gradient * 1000).to(torch.int32).to(gradient.dtype)
+
+
+@_add("rounded gradient")
+def _(hidden, weight, bias, target):
     hidden, target = _rows(hidden, target)
-    logits = F.linear(hidden, weight, bias)
-    largest, place = logits.max(-1)
-    is_wrong = (place != target).to(largest.dtype)
-    return F.cross_entropy(logits, target) + 0.1 * (largest * is_wrong).mean()
+    return F.cross_entropy(_Rounded.apply(hidden @ weight.t()), target)
+
+
+class _Offset(torch.autograd.Function):
+    """A layer whose gradient has elements that the loss's does not multiply."""
+
+    @staticmethod
+    def forward(ctx, logits):
+        return logits * 2
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return torch.cat([gradient[:, :60], gradient.new_ones(24, 36)], 1)
+
+
+@_add("offset gradient")
+def _(hidden, weight, bias, target):
+    hidden, target = _rows(hidden, target)
+    return F.cross_entropy(_Offset.apply(hidden @ weight.t()), target)
 
 
 @_add("squared loss")

@@ -73,7 +73,7 @@ def run_step(function, inputs):
         each.requires_grad_(each.is_floating_point())
     results = function(*tensors)
     results = results if isinstance(results, tuple) else (results,)
-    loss = sum(0.5**n * each for n, each in enumerate(results) if each.requires_grad)
+    loss = sum(3.0 * 0.5**n * each for n, each in enumerate(results) if each.requires_grad)
     loss.backward()
     found = [loss, *results, *(each.grad for each in tensors)]
     return [each if each is None else each.detach().double() for each in found]
@@ -100,6 +100,8 @@ def check_losses():
         reference = run_step(loss, inputs)
         with warnings.catch_warnings():
             warnings.simplefilter("error")
+            # PyTorch has its own of functions with gradients.
+            warnings.simplefilter("ignore", DeprecationWarning)
             found = run_step(torch.compile(loss, backend=split(4 + number % 2)), inputs)
         is_chunked = bool(MESSAGES.find("is computed in"))
         if compare(found, reference) > 1e-12 or is_chunked == (name in LEFT_ALONE):
@@ -208,6 +210,26 @@ def check_labels():
         print("a wrong label:", str(error).splitlines()[0])
 
 
+def check_halves():
+    """A loss in float16, which is multiplied by a large number so that gradients do not vanish: a
+    mean of elements whose sum is no float16."""
+
+    def loss(hidden, weight):
+        return (hidden @ weight.t()).square().mean()
+
+    torch.manual_seed(0)
+    inputs = [torch.randn(1024, 8).half(), torch.randn(2048, 8).half()]
+    reference = [each.double() for each in inputs]
+    scaled = []
+    for function, tensors in ((torch.compile(loss, backend=split(4)), inputs), (loss, reference)):
+        for each in tensors:
+            each.requires_grad_()
+        result = function(*tensors)
+        (result.float() * 2**14).backward()
+        scaled.append([each.detach().double() for each in (result, *(t.grad for t in tensors))])
+    print("halves are right:", compare(*scaled) < 1e-2)
+
+
 def check_options():
     for chunks in (0, -2, True, 2.0, "none"):
         try:
@@ -244,6 +266,7 @@ if __name__ == "__main__":
     check_dynamic()
     check_reasons()
     check_sums()
+    check_halves()
     check_options()
     check_labels()
     check_engines()

@@ -146,7 +146,8 @@ class _Body:
         arguments = name_arguments(node)
         count = count_elements(node.args[0]) // count_elements(node)
         dims = arguments.get("dim") or list(range(len(get_shape(node.args[0]))))
-        options = {"dtype": node.meta["val"].dtype}
+        # A sum of 16-bit floats may exceed the type of their mean.
+        options = {"dtype": _accumulated_type(node.meta["val"].dtype)}
         args = (self.copy(node.args[0]), dims, arguments.get("keepdim", False))
         total = self.graph.call_function(aten.sum.dim_IntList, args, options)
         return self.graph.call_function(aten.div.Tensor, (total, count))
