@@ -11,10 +11,10 @@ from torch import fx
 
 from .._graph import copy_graph
 from .._log import log_chunks
-from .axes import NotSeparable
+from .axes import NotSeparable, Role
 from .losses import decompose_losses
-from .regions import Region, count_bytes, find_regions, find_seeds
-from .write import insert_regions
+from .regions import Region, count_bytes, count_elements, find_regions, find_seeds
+from .write import accumulated_type, insert_regions
 
 Chunks = int | Literal["auto", "off"]
 
@@ -89,4 +89,20 @@ def _choose(regions: list[Region], most: int) -> int:
         return 1
     device = last.cotangent.meta["val"].device.type
     least = _LEAST_UNITS.get(device, _LEAST_UNITS["cuda"])
-    return min(most, last.axis.units // (least if most <= _CHUNKS else least // _FEWER_ROWS))
+    number = min(most, last.axis.units // (least if most <= _CHUNKS else least // _FEWER_ROWS))
+    if number > 1 and _count_wider(last) > last.bytes - last.bytes // number:
+        log_chunks(last.seed, 0, "sums of its gradients take more bytes than chunks save")
+        return 1
+    return number
+
+
+def _count_wider(region: Region) -> int:
+    """Returns the bytes of sums in a wider type than the gradients that they become, which are alive
+    from forward to backward."""
+    sums = [node for node in region.results if region.axis.labels[node] is Role.SUM]
+    types = [(node, node.meta["val"].dtype) for node in sums]
+    return sum(
+        count_elements(node) * accumulated_type(dtype).itemsize
+        for node, dtype in types
+        if accumulated_type(dtype) != dtype
+    )

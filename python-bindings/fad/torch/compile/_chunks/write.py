@@ -97,7 +97,7 @@ class Loop:
 # The graph of a chunk
 
 
-def _accumulated_type(dtype: torch.dtype) -> torch.dtype:
+def accumulated_type(dtype: torch.dtype) -> torch.dtype:
     """Returns the type of a sum over chunks of terms of `dtype`."""
     return torch.float32 if dtype in (torch.float16, torch.bfloat16) else dtype
 
@@ -147,7 +147,7 @@ class _Body:
         count = count_elements(node.args[0]) // count_elements(node)
         dims = arguments.get("dim") or list(range(len(get_shape(node.args[0]))))
         # A sum of 16-bit floats may exceed the type of their mean.
-        options = {"dtype": _accumulated_type(node.meta["val"].dtype)}
+        options = {"dtype": accumulated_type(node.meta["val"].dtype)}
         args = (self.copy(node.args[0]), dims, arguments.get("keepdim", False))
         total = self.graph.call_function(aten.sum.dim_IntList, args, options)
         return self.graph.call_function(aten.div.Tensor, (total, count))
@@ -157,8 +157,8 @@ class _Body:
         for node in outputs:
             made = self.nodes[node]
             dtype = node.meta["val"].dtype
-            if self.region.axis.labels[node] is Role.SUM and _accumulated_type(dtype) != dtype:
-                args = (made, _accumulated_type(dtype))
+            if self.region.axis.labels[node] is Role.SUM and accumulated_type(dtype) != dtype:
+                args = (made, accumulated_type(dtype))
                 made = self.graph.call_function(prims.convert_element_type.default, args)
             results.append(made)
         self.graph.output(tuple(results))
@@ -196,7 +196,7 @@ def _make_loop(region: Region, chunks: int, values: Values) -> Loop:
         operands = tuple(map(find_place, node.args)) if is_product else None
         results.append(rows or _Sum(operands))
         places.append(None if operands else find_place(node))
-        types.append(dtype if rows else _accumulated_type(dtype))
+        types.append(dtype if rows else accumulated_type(dtype))
     bodies = {size: _Body(region, size).finish(outputs) for size in dict.fromkeys(sizes)}
     for body in bodies.values():
         body.graph.eliminate_dead_code()
