@@ -85,6 +85,13 @@ void FadDialect::initialize() {
   addOperations<DetachOp>();
 }
 
+LogicalResult ResidualOp::verifyHasLowering() {
+  if (getPlace() == Place::device)
+    return success();
+  return emitOpError("is on the host, and no pass of fad copies it there and "
+                     "back; remove 'on host'");
+}
+
 Operation *FadDialect::materializeConstant(OpBuilder &builder, Attribute value,
                                            Type type, Location loc) {
   return arith::ConstantOp::materialize(builder, value, type, loc);

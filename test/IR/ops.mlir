@@ -117,5 +117,9 @@ func.func @residual(%x: tensor<?xf32>, %s: f32) -> (tensor<?xf32>, f32) {
   %1 = fad.residual %s needed_by [] reason "" : f32
   // CHECK: fad.residual %{{.*}} needed_by [] reason "few bits" {largest_error = 1.000000e-01 : f64, mean_square_error = 1.000000e-03 : f64} : f32
   %2 = fad.residual %s needed_by [] reason "few bits" {largest_error = 0.1 : f64, mean_square_error = 0.001 : f64} : f32
+  // CHECK: fad.residual %{{.*}} on host needed_by [] reason "derivative" : tensor<?xf32>
+  %3 = fad.residual %x on host needed_by [] reason "derivative" : tensor<?xf32>
+  // CHECK: fad.residual %{{.*}} needed_by [] reason "" : f32
+  %4 = fad.residual %s on device needed_by [] reason "" : f32
   return %0, %1 : tensor<?xf32>, f32
 }

@@ -36,6 +36,7 @@
 // CHECK-NEXT:   {
 // CHECK-NEXT:     "bytes": 128,
 // CHECK-NEXT:     "name": "fad_0",
+// CHECK-NEXT:     "place": "device",
 // CHECK-NEXT:     "reason": "derivative of a region"
 // CHECK-NEXT:   }
 // CHECK-NEXT: ]

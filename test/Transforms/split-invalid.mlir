@@ -27,3 +27,13 @@ func.func @caller(%x: tensor<4xf32>) -> tensor<4xf32> {
   %r:2 = call @k_joint(%x, %x) : (tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
   return %r#1 : tensor<4xf32>
 }
+
+// -----
+
+func.func @m_joint(%x: tensor<4xf32>, %g: tensor<4xf32> {fad.cotangent = 0 : i64})
+    -> (tensor<4xf32>, tensor<4xf32> {fad.gradient = 0 : i64}) {
+  // expected-error @below {{'fad.residual' op is on the host, and no pass of fad copies it there and back; remove 'on host'}}
+  %r = fad.residual %x on host needed_by [] reason "argument" : tensor<4xf32>
+  %gx = arith.mulf %g, %r : tensor<4xf32>
+  return %x, %gx : tensor<4xf32>, tensor<4xf32>
+}

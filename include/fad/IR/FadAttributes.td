@@ -84,6 +84,18 @@ def Fad_OpaqueKindAttr : EnumAttr<Fad_Dialect, Fad_OpaqueKind, "opaque_kind"> {
   let assemblyFormat = "$value";
 }
 
+// The memories in which a residual is between forward and backward.
+def Fad_Place : I32EnumAttr<"Place", "memory that has a residual", [
+    I32EnumAttrCase<"device", 0, "device">,
+    I32EnumAttrCase<"host", 1, "host">]> {
+  let cppNamespace = "::mlir::fad";
+  let genSpecializedAttr = 0;
+}
+
+def Fad_PlaceAttr : EnumAttr<Fad_Dialect, Fad_Place, "place"> {
+  let assemblyFormat = "$value";
+}
+
 // The formula of the GELU.
 def Fad_GeluApproximation : I32EnumAttr<"GeluApproximation",
     "form of the Gaussian error linear unit", [

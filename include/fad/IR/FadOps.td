@@ -114,6 +114,10 @@ def Fad_ResidualOp : Op<Fad_Dialect, "residual", [
     approximate derivative from the value, `largest_error` and `mean_square_error`
     are the errors of this derivative.
 
+    A residual is in the memory of the device that computes it, unless it is `on host`,
+    the memory of the host: forward copies it there, and backward copies it back. No
+    pass selects a host yet, and a residual there has no lowering.
+
     ```mlir
     %r = fad.residual %d needed_by ["fad.gelu"] reason "derivative" : tensor<?x3072xf32>
     ```
@@ -123,11 +127,17 @@ def Fad_ResidualOp : Op<Fad_Dialect, "residual", [
     StrArrayAttr:$needed_by,
     StrAttr:$reason,
     OptionalAttr<Fad_ErrorAttr>:$largest_error,
-    OptionalAttr<Fad_ErrorAttr>:$mean_square_error
+    OptionalAttr<Fad_ErrorAttr>:$mean_square_error,
+    DefaultValuedOptionalAttr<Fad_PlaceAttr, "::mlir::fad::Place::device">:$place
   );
   let results = (outs AnyType:$result);
   let assemblyFormat = [{
-    $value `needed_by` $needed_by `reason` $reason attr-dict `:` type($result)
+    $value (`on` $place^)? `needed_by` $needed_by `reason` $reason attr-dict `:` type($result)
+  }];
+  let extraClassDeclaration = [{
+    /// Fails, with an error, unless the residual is on the device: nothing lowers
+    /// another.
+    ::llvm::LogicalResult verifyHasLowering();
   }];
 }
 

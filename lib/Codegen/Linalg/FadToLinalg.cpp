@@ -109,6 +109,10 @@ struct FadToLinalgPass : fad::impl::FadToLinalgBase<FadToLinalgPass> {
   }
 
   void runOnOperation() override {
+    WalkResult residuals = getOperation()->walk(
+        [](ResidualOp op) { return WalkResult(op.verifyHasLowering()); });
+    if (residuals.wasInterrupted())
+      return signalPassFailure();
     // The walks below skip blocks that cannot be reached.
     IRRewriter rewriter(&getContext());
     (void)eraseUnreachableBlocks(rewriter, getOperation()->getRegions());

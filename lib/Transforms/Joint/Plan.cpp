@@ -97,8 +97,10 @@ void Planner::visitResidual(ResidualOp residual) {
   int64_t bits = 0;
   if (type && type.hasStaticShape() && type.getElementType().isIntOrFloat())
     bits = type.getNumElements() * std::max(8u, type.getElementTypeBitWidth());
-  saved.push_back(json::Object{
-      {"name", name}, {"bytes", bits / 8}, {"reason", residual.getReason()}});
+  saved.push_back(json::Object{{"name", name},
+                               {"bytes", bits / 8},
+                               {"place", stringifyPlace(residual.getPlace())},
+                               {"reason", residual.getReason()}});
   references.try_emplace(residual, name);
   if (isNew.contains(residual.getValue()))
     isNew.insert(residual);

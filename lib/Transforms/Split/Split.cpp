@@ -138,6 +138,9 @@ LogicalResult Splitter::findNeeded(DenseSet<Value> &available,
 }
 
 LogicalResult Splitter::findParts() {
+  for (ResidualOp residual : residuals)
+    if (failed(residual.verifyHasLowering()))
+      return failure();
   SmallVector<Operation *> operations = joint.getBackward();
   DenseSet<Operation *> dependent(operations.begin(), operations.end());
   for (Operation &op : function.front().without_terminator())

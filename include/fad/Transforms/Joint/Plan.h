@@ -29,7 +29,8 @@ namespace mlir::fad {
 /// - `operands`: for each operation of the graph that reads a new node, the
 ///   names of all of its operands in order, by the name of its first result.
 /// - `results`: the names of the results of the function.
-/// - `saved`: for each residual, its `name`, its `bytes`, and its `reason`.
+/// - `saved`: for each residual, its `name`, its `bytes`, its `reason`, and its
+///   `place` between forward and backward, `device` or `host`.
 ///
 /// Fails, with an error, if a new operation has no such form.
 FailureOr<llvm::json::Value> describePlan(func::FuncOp joint);

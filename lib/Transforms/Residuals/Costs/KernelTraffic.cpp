@@ -88,6 +88,8 @@ private:
   SmallVector<int> makerOf;
   std::vector<SmallVector<unsigned, 2>> readersOf;
   Cost::Count calls = 0;
+  /// The bytes that the link to the host moves.
+  Cost::Count linkBytes = 0;
 };
 
 void PeakModel::Timeline::Kernels::addWork(Work work) {
@@ -113,6 +115,10 @@ void PeakModel::Timeline::Kernels::addStep(const Step &step) {
       addWork({Kind::elementwise, {timeline.get(number, encoded)}, {value}});
     return;
   }
+  if (copy == loaded) {
+    linkBytes += model.bytes[number];
+    return;
+  }
   const Node &node = model.nodes[number];
   if (node.isInPlace)
     return;
@@ -135,13 +141,16 @@ void PeakModel::Timeline::Kernels::addStep(const Step &step) {
   SmallVector<unsigned, 4> reads = work.reads;
   if (!work.writes.empty())
     addWork(std::move(work));
-  for (unsigned result : node.results)
+  for (unsigned result : node.results) {
+    if (copy == inForward && timeline.onHost[result])
+      linkBytes += model.bytes[result];
     if (copy == inForward && timeline.isEncoded(result)) {
       unsigned value = timeline.get(result, inForward);
       if (!timeline.inlined[value])
         reads = {value};
       addWork({Kind::elementwise, reads, {timeline.get(result, encoded)}});
     }
+  }
 }
 
 bool PeakModel::Timeline::Kernels::mayFuse(const Work &maker,
@@ -304,6 +313,8 @@ StepTime PeakModel::Timeline::Kernels::getTime() {
         time.traffic += getBytes(written);
     }
   }
+  time.waits =
+      std::max<Cost::Count>(model.linkTime * linkBytes - time.get(), 0);
   return time;
 }
 
@@ -312,5 +323,6 @@ StepTime PeakModel::Timeline::getTime() {
   findInlined();
   StepTime forward = Kernels(*this, true).getTime();
   StepTime backward = Kernels(*this, false).getTime();
-  return {forward.traffic + backward.traffic, forward.calls + backward.calls};
+  return {forward.traffic + backward.traffic, forward.calls + backward.calls,
+          forward.waits + backward.waits};
 }

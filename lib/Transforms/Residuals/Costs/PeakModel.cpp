@@ -141,6 +141,7 @@ void PeakModel::addNode(Operation *op, CostModel &costs) {
 
 PeakModel::PeakModel(const JointFunction &joint, CostModel &costs) {
   Block &block = joint.getFunction().front();
+  linkTime = costs.getLinkTime();
   isExecutedByOthers =
       llvm::any_of(block.getArguments(), [&](BlockArgument it) {
         return joint.getFunction().getArgAttr(it.getArgNumber(),

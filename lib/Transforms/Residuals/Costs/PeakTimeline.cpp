@@ -23,13 +23,18 @@ using namespace mlir;
 using namespace mlir::fad;
 
 PeakModel::Timeline::Timeline(const PeakModel &model,
-                              const llvm::DenseSet<Value> &selected)
-    : model(model), saved(model.values.size()), executed(model.nodes.size()),
-      isDecoded(model.values.size()) {
+                              const llvm::DenseSet<Value> &selected,
+                              const llvm::DenseSet<Value> &moved)
+    : model(model), saved(model.values.size()), onHost(model.values.size()),
+      executed(model.nodes.size()), isRestored(model.values.size()) {
   llvm::BitVector wanted(model.values.size());
   for (Value value : selected)
-    if (auto it = model.numberOf.find(value); it != model.numberOf.end())
+    if (auto it = model.numberOf.find(value); it != model.numberOf.end()) {
       saved.set(it->second);
+      // Arguments stay where they are.
+      if (moved.contains(value) && model.nodeOf[it->second] >= 0)
+        onHost.set(it->second);
+    }
   wanted = saved;
   for (unsigned result : model.results)
     wanted.set(result);
@@ -65,11 +70,12 @@ void PeakModel::Timeline::addBackward(unsigned first) {
     if (executed.test(number))
       continue;
     executed.set(number);
-    for (unsigned read : model.nodes[number].reads)
-      if (isEncoded(read) && !isDecoded.test(read)) {
-        isDecoded.set(read);
-        steps.push_back({read, decoded});
-      }
+    for (unsigned read : model.nodes[number].reads) {
+      if ((!isEncoded(read) && !onHost[read]) || isRestored.test(read))
+        continue;
+      isRestored.set(read);
+      steps.push_back({read, onHost[read] ? loaded : decoded});
+    }
     steps.push_back({number, inBackward});
   }
 }
@@ -77,6 +83,8 @@ void PeakModel::Timeline::addBackward(unsigned first) {
 unsigned PeakModel::Timeline::getInBackward(unsigned value) const {
   if (!isGiven(value))
     return get(value, inBackward);
+  if (onHost[value])
+    return get(value, loaded);
   return get(value, isEncoded(value) ? decoded : inForward);
 }
 
@@ -103,8 +111,10 @@ void PeakModel::Timeline::findReaders() {
   for (unsigned value : saved.set_bits())
     if (!isEncoded(value))
       isInMemory.set(get(value, inForward));
+  for (unsigned value : onHost.set_bits())
+    isInMemory.set(get(value, loaded));
   for (auto [number, copy] : llvm::reverse(steps)) {
-    if (copy == decoded)
+    if (copy == decoded || copy == loaded)
       continue;
     const Node &node = model.nodes[number];
     bool needsMemory = !node.isFusedReader && !node.isInPlace, shares = false;
@@ -168,6 +178,8 @@ void PeakModel::Timeline::findInlined() {
       }
       continue;
     }
+    if (copy == loaded)
+      continue;
     const Node &node = model.nodes[number];
     if (!node.fuses && !node.isInPlace)
       continue;
@@ -215,7 +227,8 @@ void PeakModel::Timeline::findLastReads() {
   numKernels.assign(end + 1, 0);
   for (unsigned time = 0; time < end; ++time) {
     auto [number, copy] = steps[time];
-    const Node *node = copy == decoded ? nullptr : &model.nodes[number];
+    bool isNode = copy != decoded && copy != loaded;
+    const Node *node = isNode ? &model.nodes[number] : nullptr;
     bool isKernel = node && !node->fuses && !node->isInPlace;
     numKernels[time + 1] = numKernels[time] + isKernel;
   }
@@ -227,6 +240,8 @@ void PeakModel::Timeline::findLastReads() {
     unsigned number = steps[time].number;
     Copy copy = steps[time].copy;
     unsigned until = time;
+    if (copy == loaded)
+      continue;
     if (copy == decoded) {
       if (model.fusion && isFused(get(number, decoded), time)) {
         isFusedStep.set(time);
@@ -271,6 +286,9 @@ Cost::Count PeakModel::Timeline::getPeak() {
   SmallVector<int64_t> largest(steps.size() + 1);
   auto allocate = [&](unsigned number, int64_t size, unsigned time) {
     unsigned until = std::max(time, last[number]);
+    // The link takes it during the next step.
+    if (number < onHost.size() && onHost[number] && until < steps.size())
+      ++until;
     live.add(size, time, until);
     largest[until] = std::max(largest[until], size);
   };
@@ -282,6 +300,11 @@ Cost::Count PeakModel::Timeline::getPeak() {
       if (!isFusedStep[time])
         allocate(get(number, decoded), model.bytes[number], time);
       live.add(getCodeBytes(number, copy), time, time);
+      continue;
+    }
+    if (copy == loaded) {
+      allocate(get(number, loaded), model.bytes[number],
+               std::max(time, 1ul) - 1);
       continue;
     }
     const Node &node = model.nodes[number];
@@ -366,12 +389,14 @@ llvm::DenseSet<Value> PeakModel::Timeline::divide(int64_t segment) {
 // Selections
 //===----------------------------------------------------------------------===//
 
-int64_t PeakModel::getPeak(const llvm::DenseSet<Value> &saved) const {
-  return saturate(Timeline(*this, saved).getPeak());
+int64_t PeakModel::getPeak(const llvm::DenseSet<Value> &saved,
+                           const llvm::DenseSet<Value> &onHost) const {
+  return saturate(Timeline(*this, saved, onHost).getPeak());
 }
 
-StepTime PeakModel::getTime(const llvm::DenseSet<Value> &saved) const {
-  return Timeline(*this, saved).getTime();
+StepTime PeakModel::getTime(const llvm::DenseSet<Value> &saved,
+                            const llvm::DenseSet<Value> &onHost) const {
+  return Timeline(*this, saved, onHost).getTime();
 }
 
 llvm::DenseSet<Value> PeakModel::divide(int64_t segment) const {

@@ -120,7 +120,8 @@ Value Materializer::save(Value value, ResidualReason reason) {
   }
   auto residual = ResidualOp::create(
       appendToForward(), value.getLoc(), value, rewriter.getStrArrayAttr({}),
-      rewriter.getStringAttr(reason.text), largest, meanSquare);
+      rewriter.getStringAttr(reason.text), largest, meanSquare,
+      choice.getPlace(value));
   forwardEnd = residual;
   residuals.push_back(residual);
   return residual;

@@ -34,6 +34,8 @@ struct ResidualChoice {
   std::function<bool(Value)> isSaved;
   /// The encoding of a saved value; `nullopt` for none.
   std::function<std::optional<Encoding>(Value)> getEncoding;
+  /// The memory in which a saved value is between forward and backward.
+  std::function<Place(Value)> getPlace = [](Value) { return Place::device; };
   /// The reason for saving the operands of an operation that backward repeats.
   std::function<ResidualReason(Operation *)> getOperandReason;
 };

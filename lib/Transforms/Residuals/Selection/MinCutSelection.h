@@ -21,9 +21,10 @@ class CostModel;
 struct SharedWork;
 
 /// A set of saved values from which backward can compute all others that it
-/// reads, and its cost.
+/// reads, and its cost. Those in `onHost` wait on the host; none does yet, since
+/// nothing moves them there.
 struct Selection {
-  llvm::DenseSet<Value> saved;
+  llvm::DenseSet<Value> saved, onHost = {};
   Cost cost;
   CutSize size;
 };

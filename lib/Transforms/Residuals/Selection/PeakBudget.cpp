@@ -80,7 +80,7 @@ static double getPrice(const Selection &selection, const PeakModel &model) {
   // A value that cannot be saved has no price.
   if (selection.cost.isInfinite)
     return std::numeric_limits<double>::infinity();
-  return double(model.getTime(selection.saved).traffic) +
+  return double(model.getTime(selection.saved, selection.onHost).traffic) +
          kTrafficOfByte * double(selection.cost.bytes);
 }
 
@@ -105,7 +105,7 @@ static std::vector<Selection> findDescents(const JointFunction &joint,
                      const ResidualNetwork::Cut &to) {
     std::vector<ResidualNetwork::Cut> cuts =
         network.descend(from, to, [&](const Selection &selection) {
-          return model.getTime(selection.saved).get();
+          return model.getTime(selection.saved, selection.onHost).get();
         });
     for (const ResidualNetwork::Cut &cut : cuts)
       found.push_back(network.getResiduals(cut));
@@ -159,9 +159,10 @@ std::vector<PeakSelection> fad::findPeakFront(const JointFunction &joint,
       // A segment that ends at a value which cannot be saved has no cut.
       if (selection.cost.isInfinite && !candidates.empty())
         continue;
-      int64_t peak = model.getPeak(selection.saved);
+      int64_t peak = model.getPeak(selection.saved, selection.onHost);
       Cost::Count time =
-          isTimed ? model.getTime(selection.saved).get() : selection.cost.time;
+          isTimed ? model.getTime(selection.saved, selection.onHost).get()
+                  : selection.cost.time;
       candidates.push_back({std::move(selection), time, peak});
     }
   };

@@ -93,27 +93,30 @@ static Selection select(const JointFunction &joint, CostModel &costs,
 static PeakEstimates selectByCut(func::FuncOp function,
                                  const SelectionOptions &options) {
   PeakEstimates peaks;
-  prepareForCut(function, options,
-                [&](const JointFunction &joint, CostModel &costs,
-                    const DerivativeFromOutputReasons &reasons) {
-                  Selection least = select(joint, costs, options, peaks);
-                  peaks.decider.cut = least.size;
-                  ResidualChoice choice;
-                  choice.isSaved = [&](Value value) {
-                    return least.saved.contains(value);
-                  };
-                  choice.getEncoding = [&](Value value) {
-                    return costs.findEncoding(value);
-                  };
-                  choice.getOperandReason =
-                      [&](Operation *op) -> ResidualReason {
-                    if (auto it = reasons.find(op); it != reasons.end())
-                      return {it->second.text, it->second.error};
-                    return {isa<ElementwiseOp>(op) ? "source of a region"
-                                                   : "read by an adjoint"};
-                  };
-                  materialize(joint, choice);
-                });
+  prepareForCut(
+      function, options,
+      [&](const JointFunction &joint, CostModel &costs,
+          const DerivativeFromOutputReasons &reasons) {
+        Selection least = select(joint, costs, options, peaks);
+        peaks.decider.cut = least.size;
+        ResidualChoice choice;
+        choice.isSaved = [&](Value value) {
+          return least.saved.contains(value);
+        };
+        choice.getPlace = [&](Value value) {
+          return least.onHost.contains(value) ? Place::host : Place::device;
+        };
+        choice.getEncoding = [&](Value value) {
+          return costs.findEncoding(value);
+        };
+        choice.getOperandReason = [&](Operation *op) -> ResidualReason {
+          if (auto it = reasons.find(op); it != reasons.end())
+            return {it->second.text, it->second.error};
+          return {isa<ElementwiseOp>(op) ? "source of a region"
+                                         : "read by an adjoint"};
+        };
+        materialize(joint, choice);
+      });
   return peaks;
 }
 

@@ -103,6 +103,12 @@ def apply_plan(
         if old is not None:
             replace(graph.output_node(), old, names[new])
 
+    for entry in plan["saved"]:
+        if entry["place"] != "device":
+            raise NotPlanned(
+                f"the residual '{entry['name']}' is to wait in the memory of the "
+                f"{entry['place']}, and fad has nothing that moves it there"
+            )
     saved = [names[entry["name"]] for entry in plan["saved"]]
     saved = [_copy(graph, values, node) if node in mutated else node for node in saved]
     for node, entry in zip(saved, plan["saved"]):

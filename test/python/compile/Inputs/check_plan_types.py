@@ -7,7 +7,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx.experimental.proxy_tensor import make_fx
 
 from fad.torch.compile._apply import apply_plan
-from fad.torch.compile._import import Imported
+from fad.torch.compile._import import Imported, NotPlanned
 
 aten, prims = torch.ops.aten, torch.ops.prims
 
@@ -86,6 +86,23 @@ def check(new, reader, operands, expected):
     assert result == expected, (result, expected)
 
 
+def check_place():
+    """A residual on the host has nothing that moves it."""
+    graph = torch.fx.symbolic_trace(torch.nn.ReLU()).graph
+    saved = [{"name": "input_1", "bytes": 8, "place": "host", "reason": "result"}]
+    plan = {"new": [], "operands": {}, "results": [], "saved": saved}
+    try:
+        apply_plan(graph, plan, Imported(None, {}, [], gradient_bytes=0), set(), is_fused=True)
+    except NotPlanned as error:
+        assert str(error) == (
+            "the residual 'input_1' is to wait in the memory of the host, and fad has nothing that "
+            "moves it there"
+        ), error
+    else:
+        raise AssertionError("the plan was applied")
+
+
+check_place()
 for name, case in CASES.items():
     check(*case)
     print(f"{name}: right")

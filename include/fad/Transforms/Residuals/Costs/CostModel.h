@@ -72,6 +72,8 @@ public:
 
   /// Bytes of `value`; `nullopt` if its type does not determine them.
   std::optional<int64_t> getBytes(Value value) { return times.getBytes(value); }
+  /// The time of a byte on the link to the host.
+  int64_t getLinkTime() const { return times.getTarget().link; }
   /// Elements of `tensor`; 0 if its type does not determine them.
   int64_t getElements(Value tensor) { return times.getElements(tensor); }
 

@@ -23,7 +23,10 @@ struct StepTime {
   Cost::Count traffic = 0;
   /// The time of all other operations, in the units of `OperationTimes`.
   Cost::Count calls = 0;
-  Cost::Count get() const { return 8 * traffic + calls; }
+  /// The time that forward and backward wait for residuals on their way to the
+  /// host and back.
+  Cost::Count waits = 0;
+  Cost::Count get() const { return 8 * traffic + calls + waits; }
 };
 
 /// The memory that forward and backward of a joint function take at once, under
@@ -38,6 +41,12 @@ struct StepTime {
 /// have no buffer. Of the memory that kernels take for themselves, the model
 /// has what the attribute `fad.scratch` of an operation says.
 ///
+/// Residuals may wait on the host. Each leaves the device while the step runs
+/// behind its last reader in forward, and comes back while that runs before its
+/// first reader in backward. The link to the host moves the bytes of forward,
+/// and those of backward, one after the other beside the work of the device; a
+/// part waits for it if it takes longer.
+///
 /// Operations are neither fused nor executed in place, unless the function has
 /// the attribute `fad.fuses`, for a compiler that does so. There a result of an
 /// elementwise operation has no buffer if elementwise operations and reductions
@@ -50,13 +59,17 @@ class PeakModel {
 public:
   PeakModel(const JointFunction &joint, CostModel &costs);
 
-  /// The largest number of bytes at any time, if `saved` are the residuals.
-  int64_t getPeak(const llvm::DenseSet<Value> &saved) const;
+  /// The largest number of bytes at any time, if `saved` are the residuals, of
+  /// which `onHost` are on the host.
+  int64_t getPeak(const llvm::DenseSet<Value> &saved,
+                  const llvm::DenseSet<Value> &onHost = {}) const;
 
   /// Whether a compiler fuses operations, so that `getTime` has an answer.
   bool isFused() const { return bool(fusion); }
-  /// The time of the step, if `saved` are the residuals.
-  StepTime getTime(const llvm::DenseSet<Value> &saved) const;
+  /// The time of the step, if `saved` are the residuals, of which `onHost` are
+  /// on the host.
+  StepTime getTime(const llvm::DenseSet<Value> &saved,
+                   const llvm::DenseSet<Value> &onHost = {}) const;
 
   /// The bytes of all buffers of the forward part.
   int64_t getForwardBytes() const { return saturate(forwardBytes); }
@@ -118,6 +131,8 @@ private:
   bool isExecutedByOthers = false;
   /// How that framework fuses elementwise operations; null if it does not.
   FusionAttr fusion;
+  /// The time of a byte on the link to the host.
+  Cost::Count linkTime = 0;
 };
 
 } // namespace mlir::fad

@@ -14,11 +14,13 @@
 namespace mlir::fad {
 
 /// The steps of forward and backward under one selection. A value has up to
-/// four copies: that of forward, that of backward, that which is saved in
-/// another encoding, and that which backward decodes from it.
+/// five copies: that of forward, that of backward, that which is saved in
+/// another encoding, that which backward decodes from it, and that which comes
+/// back from the host.
 class PeakModel::Timeline {
 public:
-  Timeline(const PeakModel &model, const llvm::DenseSet<Value> &saved);
+  Timeline(const PeakModel &model, const llvm::DenseSet<Value> &saved,
+           const llvm::DenseSet<Value> &onHost = {});
 
   Cost::Count getPeak();
   /// The values that live at the ends of the segments of forward. A segment has
@@ -30,9 +32,9 @@ public:
 
 private:
   class Kernels;
-  enum Copy { inForward, inBackward, encoded, decoded, numCopies };
+  enum Copy { inForward, inBackward, encoded, decoded, loaded, numCopies };
   struct Step {
-    /// The number of a node; if `copy` is `decoded`, that of a value.
+    /// The number of a node; if `copy` is `decoded` or `loaded`, of a value.
     unsigned number;
     Copy copy;
   };
@@ -41,7 +43,7 @@ private:
     return copy * model.values.size() + value;
   }
   bool isEncoded(unsigned value) const {
-    return saved[value] && model.savedBytes[value] != 0 &&
+    return saved[value] && !onHost[value] && model.savedBytes[value] != 0 &&
            model.savedBytes[value] < model.bytes[value];
   }
   /// The work of a kernel that computes a copy.
@@ -77,7 +79,9 @@ private:
   Cost::Count getCodeBytes(unsigned value, Copy copy) const;
 
   const PeakModel &model;
-  llvm::BitVector saved, executed, isDecoded;
+  /// The saved values; those of them on the host; the nodes in backward; and
+  /// the values that backward has decoded or loaded.
+  llvm::BitVector saved, onHost, executed, isRestored;
   SmallVector<Step> steps;
   unsigned numForward = 0;
   /// For each copy, the last step that reads it; whether it is a result, or a
