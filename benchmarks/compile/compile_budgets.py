@@ -6,7 +6,7 @@ from typing import Any, Callable, NamedTuple, Sequence
 
 from fad.torch.compile import Partitioner
 from fad.torch.compile._budget import Trial, find_within
-from fad.torch.compile._partitioner import ANY_PEAK
+from fad.torch.compile._alternatives import ANY_PEAK
 
 
 # A trial or a plan, its peak, and the plan.

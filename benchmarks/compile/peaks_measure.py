@@ -8,7 +8,7 @@ from torch._inductor.async_compile import AsyncCompile
 
 from fad.torch.compile import Partitioner
 from fad.torch.compile._budget import Trial, find_within
-from fad.torch.compile._partitioner import ANY_PEAK
+from fad.torch.compile._alternatives import ANY_PEAK
 
 import compile_measure
 import figures

@@ -114,8 +114,9 @@ def describe_fusion(target: str) -> dict[str, Any]:
     return {**find_inlining_limits(is_cpu), **heavy}
 
 
-# The entry of the metadata of a node for the bytes that it takes besides its results.
-SCRATCH = "fad_scratch"
+# Entries of the metadata of a node that stands for several operations: the bytes that it takes
+# besides its results, and its kind.
+SCRATCH, KIND = "fad_scratch", "fad_kind"
 
 
 def find_memory(node: fx.Node) -> dict[str, Any]:
@@ -141,6 +142,8 @@ def find_kind(node: fx.Node) -> str:
     other effects, or other results."""
     if must_repeat(node):
         return "repeat"
+    if KIND in node.meta:
+        return node.meta[KIND]
     target: Any = node.target
     schema = get_schema(node)
     if is_bound(node) or schema is None or schema.is_mutable:

@@ -29,7 +29,7 @@ from ._graph import (
 )
 from ._pytorch import is_bound_to_backward, tree_leaves
 from ._scalars import LINEAR, RULES, Operand
-from ._sizes import estimate_size, estimate_time
+from ._sizes import TIME, estimate_size, estimate_time
 
 
 class _Type(NamedTuple):
@@ -200,7 +200,7 @@ class _Importer:
         attributes = {
             "name": name,
             "kind": kind,
-            "time": estimate_time(node) if kind == "contraction" else 0,
+            "time": estimate_time(node) if kind == "contraction" or TIME in node.meta else 0,
             "fad.nodes": [each.name for each in results],
             **(find_memory(node) if self.is_fused else {}),
         }

@@ -26,7 +26,8 @@ from ._apply import (
     remove_copies,
 )
 from ._build import find_masks, read_packed
-from ._chunks import Chunks, check_chunks, chunk_joint, expand_regions
+from ._alternatives import ANY_PEAK, Search
+from ._chunks import Alternatives, Chunks, check_chunks, expand_regions
 from ._graph import (
     check_versions,
     copy_graph,
@@ -37,15 +38,15 @@ from ._graph import (
     write_last,
 )
 from ._budget import Trial, check_fraction, check_slowdown, find_within
-from ._import import NotPlanned, import_joint, is_tangent
+from ._import import import_joint, is_tangent
 from ._log import (
     WARNED,
-    log_trial,
     log_unscheduled,
     note_budget,
     record,
     warn,
     warn_of_budgets,
+    without_budgets,
 )
 from ._peak import count_bytes, find_scheduled_peak, peak_bytes
 from ._pytorch import (
@@ -59,9 +60,6 @@ from ._pytorch import (
     partition_by_pytorch,
 )
 from ._sizes import assume_sizes
-
-# A budget that every selection keeps.
-ANY_PEAK = 2**62
 
 # The parts of a budget for what Inductor's kernels take besides what the estimate knows,
 # since it orders them anew: of the gradients, which are alive at the end in any case, and
@@ -216,7 +214,7 @@ class Partitioner(CustomPartitionerFn):
         fallback = ""
         try:
             with assume_sizes(self.sizes):
-                graphs = chunk_joint(original, self.chunks)
+                graphs = Alternatives(original, self.chunks)
                 parts = self._split(gm, graphs, joint_inputs, num_fwd_outputs, static)
         except Exception as error:
             # A plan that could not be applied says nothing of the parts.
@@ -246,73 +244,90 @@ class Partitioner(CustomPartitionerFn):
     def _split(
         self,
         gm: fx.GraphModule,
-        graphs: Iterator[fx.Graph],
+        alternatives: Alternatives,
         joint_inputs: Sequence[object],
         num_fwd_outputs: int,
         static: list[int],
     ) -> Parts:
-        """Returns the parts of `gm`, which computes any of `graphs`, within the budget: those of the
-        first of them for which there are any."""
-        graph = next(graphs)
+        """Returns the parts of `gm`, which computes any of `alternatives`, within the budget."""
 
-        def split() -> Parts:
-            copy = fx.GraphModule(gm, copy_graph(graph))
-            parts = _partition(
-                copy, joint_inputs, num_fwd_outputs, static, self._choose, self.copies
-            )
-            for part in parts:
-                expand_regions(part, self.is_fused)
-            if self.has_budget and self.is_fused:
-                match_layouts(*parts, static)
-            return parts
+        def split(graph: fx.Graph, bound: int | None) -> tuple[Parts, dict[str, Any] | None]:
+            self.trial = self.free_options if bound is None else {"peak_budget": bound}
+            return self._split_once(gm, graph, joint_inputs, num_fwd_outputs, static), self.planned
+
+        def split_once() -> Parts:
+            graph = alternatives.make(alternatives.first)
+            return self._split_once(gm, graph, joint_inputs, num_fwd_outputs, static)
 
         # Inductor compiles for the sizes of the batch, and graphs inside of others with these.
         is_checked = self.has_budget and self.is_fused and joint_inputs and not self.sizes
-        if not is_checked:
-            return split()
-        trials: dict[str, Trial] = {}
+        if is_checked:
+            search = Search(
+                alternatives, split, lambda parts: self._schedule(parts, num_fwd_outputs)
+            )
+            try:
+                chosen = self.choose_within(search.make_trial, search.refine)
+                self.planned = {**chosen.plan, "scheduled_peak": chosen.peak}
+                return chosen.parts
+            except Exception as error:
+                log_unscheduled(error)
+                self.planned = None
+            finally:
+                self.trial = None
+        if self.has_budget and not self.is_fused and alternatives.list_finer(alternatives.first):
+            return self._split_by_estimates(split_once, Search(alternatives, split))
+        return split_once()
 
-        def make_trial(bound: int | None) -> Trial:
-            self.trial = self.free_options if bound is None else {"peak_budget": bound}
+    def _split_by_estimates(self, split: Callable[[], Parts], search: Search) -> Parts:
+        """Returns the parts that `split` makes, or better ones for the budget that `search` finds."""
+        has_warned = self.has_warned
+        with without_budgets():
             parts = split()
-            if self.planned is None:
-                raise NotPlanned("nothing is chosen")
-            key = json.dumps([id(graph), self.planned], sort_keys=True)
-            if key not in trials:
-                peak = self._schedule(parts, num_fwd_outputs)
-                trials[key] = Trial(parts, self.planned, peak)
-                log_trial(trials[key].estimate, peak)
-            return trials[key]
-
-        def refine() -> bool:
-            nonlocal graph
-            before, graph = graph, next(graphs, graph)
-            return graph is not before
-
+        plan = self.planned
+        if plan is None:
+            return parts
+        self.has_warned, share = has_warned, self.fraction
+        budget = self.options["peak_budget"] - self.kept_bytes
+        budget = int(share * plan["fastest_peak"]) if share else budget
         try:
-            chosen = self.choose_within(make_trial, refine)
-        except Exception as error:
-            log_unscheduled(error)
-            self.trial = self.planned = None
-            return split()
-        self.trial = None
-        self.planned = {**chosen.plan, "scheduled_peak": chosen.peak}
+            chosen = search.refine(Trial(parts, plan, plan["peak"]), budget)
+        finally:
+            self.trial = None
+        self.planned = chosen.plan
+        if share:
+            self._note_fraction(chosen.peak, plan["fastest_peak"])
+        else:
+            self._note("peak", self.options["peak_budget"], chosen.peak + self.kept_bytes)
         return chosen.parts
 
+    def _split_once(
+        self,
+        gm: fx.GraphModule,
+        graph: fx.Graph,
+        joint_inputs: Sequence[object],
+        num_fwd_outputs: int,
+        static: list[int],
+    ) -> Parts:
+        """Returns the parts of `gm`, which computes `graph`."""
+        copy = fx.GraphModule(gm, copy_graph(graph))
+        parts = _partition(copy, joint_inputs, num_fwd_outputs, static, self._choose, self.copies)
+        for part in parts:
+            expand_regions(part, self.is_fused)
+        if self.has_budget and self.is_fused:
+            match_layouts(*parts, static)
+        return parts
+
     def choose_within(
-        self, make_trial: Callable[[int | None], Trial], refine: Callable[[], bool] = lambda: False
+        self,
+        make_trial: Callable[[int | None], Trial],
+        refine: Callable[[Trial, int], Trial] = lambda trial, _: trial,
     ) -> Trial:
         """Returns the trial that the budget chooses, of those that `make_trial` makes for
-        `find_within`. Where none keeps it, `refine` lets others be made, if there are any."""
+        `find_within`, and those that `refine` finds better than the best of them."""
         fastest = make_trial(ANY_PEAK)
         share = self.fraction
         budget = int(share * fastest.peak) if share else self.options["peak_budget"]
-        trial = find_within(make_trial, fastest, budget)
-        while trial.peak > budget and refine():
-            finer = find_within(make_trial, make_trial(ANY_PEAK), budget)
-            if finer.peak >= trial.peak:
-                break
-            trial = finer
+        trial = refine(find_within(make_trial, fastest, budget), budget)
         if share:
             self._note_fraction(trial.peak, fastest.peak)
         else:

@@ -12,6 +12,7 @@ from torch import nn
 import fad.torch.compile
 from fad.torch._saved_memory.allocator import watch_allocator
 from fad.torch.compile import Partitioner
+from fad.torch.compile._chunks import choose
 from fad.torch.compile._pytorch import aot_autograd, box
 from fad.torch.compile._scalars import find_decompositions
 from wide_losses import LEFT_ALONE, LOSSES
@@ -161,6 +162,42 @@ def check_engines():
             print(f"{dtype} {engine}: below the logits: {peak < 4 * rows * words}")
 
 
+class Wide(nn.Module):
+    """A gated layer, whose forward is the peak: no checkpoint lowers it."""
+
+    def __init__(self):
+        super().__init__()
+        self.norm = nn.RMSNorm(32)
+        self.gate, self.up = nn.Linear(32, 128, bias=False), nn.Linear(32, 128, bias=False)
+        self.down = nn.Linear(128, 32, bias=False)
+
+    def forward(self, hidden):
+        rows = self.norm(hidden)
+        hidden = hidden + self.down(F.silu(self.gate(rows)) * self.up(rows))
+        # Rows of the layer have no loss of their own.
+        return (hidden - hidden.mean(0)).square().mean()
+
+
+def check_budgets():
+    """Layers in chunks where a budget asks for less than any selection of the whole ones takes."""
+    torch.manual_seed(0)
+    share, model, hidden = 0.6, Wide(), torch.randn(2048, 32)
+    reference = step(copy.deepcopy(model).double(), hidden.double())[0]
+    before = step(model, hidden)[1]
+    for engine, chunks in (("eager", "off"), ("eager", "auto"), ("inductor", "auto")):
+        MESSAGES.texts.clear()
+        options = {"fad.engine": engine, "fad.budget": share, "fad.chunks": chunks}
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            found, peak = step(model, hidden, **options)
+        misses = any("no selection" in str(each.message) for each in caught)
+        right = compare(found, reference) < 1e-5
+        print(f"{engine} {chunks}: the budget is missed: {misses}, gradients are right: {right}")
+        print(f"{engine} {chunks}: the peak falls: {peak < share * before}")
+    tried = [int(text.split()[0]) for text in MESSAGES.find("at the scheduled peak")]
+    print("only chunks keep it:", [each < share * tried[0] for each in tried])
+
+
 def check_sizes():
     """Numbers of rows that chunks do not divide, and fewer than chunks."""
     loss = LOSSES["class weights, smoothed labels"]
@@ -279,3 +316,6 @@ if __name__ == "__main__":
     check_options()
     check_labels()
     check_engines()
+    # Layers of a test are small.
+    choose._LEAST_BYTES = 2**18
+    check_budgets()

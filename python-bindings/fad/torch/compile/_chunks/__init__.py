@@ -1,12 +1,13 @@
 """Losses and wide layers of a joint graph, in chunks of their rows."""
 
-from .choose import Chunks, check_chunks, chunk_joint
+from .choose import Alternatives, Chunks, Counts, check_chunks
 from .write import copy_chunks, expand_regions, has_chunks, is_chunk
 
 __all__ = [
+    "Alternatives",
     "Chunks",
+    "Counts",
     "check_chunks",
-    "chunk_joint",
     "copy_chunks",
     "expand_regions",
     "has_chunks",

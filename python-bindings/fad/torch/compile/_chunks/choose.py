@@ -2,10 +2,10 @@
 
 The largest products of forward come first, such as the logits of a loss. By default, chunks are for
 those alone whose gradients forward can compute at once: these take the same operations, and a
-chunk's memory in the place of all. With a number of chunks, layers that are wide inside have
-chunks, too, and backward repeats each."""
+chunk's memory in the place of all. Within a budget, or with a number of chunks, layers that are
+wide inside have chunks, too, and backward repeats each."""
 
-from typing import Iterator, Literal
+from typing import Literal, NamedTuple
 
 from torch import fx
 
@@ -23,10 +23,18 @@ Chunks = int | Literal["auto", "off"]
 _LEAST_BYTES, _LEAST_PART = 2**25, 1 / 16
 # The least rows of a chunk by the type of the device: fewer leave most of it idle.
 _LEAST_UNITS = {"cpu": 128, "cuda": 512}
-# The number of chunks, and those for budgets that these do not keep, whose chunks may have
-# fewer rows.
-_CHUNKS = 8
-_MORE, _FEWER_ROWS = (16, 32), 4
+# The numbers of chunks of a loss: by default, and for budgets that these do not keep, whose chunks
+# may have fewer rows.
+_LOSSES, _FEWER_ROWS = (8, 16, 32), 4
+# Those of a layer.
+_LAYERS = (1, 4, 16)
+
+
+class Counts(NamedTuple):
+    """The most chunks of a loss, and of a layer."""
+
+    losses: int
+    layers: int
 
 
 def check_chunks(chunks: Chunks) -> Chunks:
@@ -36,60 +44,79 @@ def check_chunks(chunks: Chunks) -> Chunks:
     raise ValueError(f"chunks is {chunks!r}; give 'auto', 'off', or a number of chunks, at least 1")
 
 
-def chunk_joint(graph: fx.Graph, chunks: Chunks) -> Iterator[fx.Graph]:
-    """Yields `graph`, a joint graph, or one that computes some of it in `chunks`, and then those with
-    more chunks, where the number is fad's choice."""
-    if chunks in ("off", 1) or not any(_find_seeds(graph, chunks)):
-        yield graph
-        return
-    numbers = [_CHUNKS, *_MORE] if chunks == "auto" else [chunks]
-    before = 0
-    for most in numbers:
-        changed = decompose_losses(copy_graph(graph))
-        count = _insert_chunks(changed, chunks, most)
-        if count > before:
-            yield changed
-        elif not before:
-            yield graph
-        if count <= before:
-            return
-        before = count
+class Alternatives:
+    """A joint graph as it is, and with some of it in as many chunks as `chunks` says or allows."""
 
+    def __init__(self, graph: fx.Graph, chunks: Chunks) -> None:
+        self._graph, self._chunks = graph, chunks
+        least = _LEAST_BYTES if chunks == "auto" else 1
+        is_off = chunks in ("off", 1) or not any(find_seeds(graph.nodes, least))
+        self._least = 0 if is_off else least
+        # By the most chunks, the graph, and the products of its regions, with their chunks.
+        self._made: dict[Counts, tuple[fx.Graph, list[tuple[str, int]]]] = {}
+        most = chunks if isinstance(chunks, int) else _LOSSES[0]
+        self.first = Counts(most, _LAYERS[0] if chunks == "auto" else most)
 
-def _find_seeds(graph: fx.Graph, chunks: Chunks) -> Iterator[fx.Node]:
-    return find_seeds(graph.nodes, _LEAST_BYTES if chunks == "auto" else 1)
+    def make(self, counts: Counts) -> fx.Graph:
+        """Returns the graph with `counts`, the same one each time."""
+        return self._make(counts)[0]
 
+    def list_finer(self, counts: Counts) -> list[list[Counts]]:
+        """Returns those with more chunks of losses, and those with more of layers, the least first,
+        where the number is fad's choice."""
+        if self._chunks != "auto" or not self._least:
+            return []
+        losses, layers = counts
+        finer = [
+            [Counts(number, layers) for number in _LOSSES if number > losses],
+            [Counts(losses, number) for number in _LAYERS if number > layers],
+        ]
+        chunked = self._make(counts)[1]
+        return [[each for each in more if self._make(each)[1] != chunked] for more in finer]
 
-def _insert_chunks(graph: fx.Graph, chunks: Chunks, most: int) -> int:
-    """Replaces regions of `graph`, and returns the sum of their numbers of chunks, each `most` or
-    less."""
-    count, largest = 0, 0
-    for seed in list(_find_seeds(graph, chunks)):
-        size = count_bytes(seed)
-        if seed not in graph.nodes or size < _LEAST_PART * largest:
-            continue
-        largest = max(largest, size)
-        try:
-            regions = find_regions(seed, list(graph.nodes))
-        except NotSeparable as reason:
-            log_chunks(seed, 0, str(reason))
-            continue
-        number = _choose(regions, most) if chunks == "auto" else most
-        if number > 1:
-            insert_regions(graph, regions, number)
-            count += number
-            log_chunks(seed, number)
-    return count
+    def _make(self, counts: Counts) -> tuple[fx.Graph, list[tuple[str, int]]]:
+        if counts not in self._made:
+            self._made[counts] = self._insert(counts)
+        return self._made[counts]
+
+    def _insert(self, counts: Counts) -> tuple[fx.Graph, list[tuple[str, int]]]:
+        if not self._least:
+            return self._graph, []
+        graph = decompose_losses(copy_graph(self._graph))
+        inserted: list[tuple[str, int]] = []
+        # The bytes of the largest product of a loss, and of a layer.
+        largest = {True: 0, False: 0}
+        for seed in list(find_seeds(graph.nodes, self._least)):
+            size = count_bytes(seed)
+            if seed not in graph.nodes or size < _LEAST_PART * min(largest.values()):
+                continue
+            try:
+                regions = find_regions(seed, list(graph.nodes))
+            except NotSeparable as reason:
+                log_chunks(seed, 0, str(reason))
+                continue
+            is_loss = regions[-1].cotangent is not None
+            most = counts.losses if is_loss else counts.layers
+            if size < _LEAST_PART * largest[is_loss]:
+                continue
+            largest[is_loss] = max(largest[is_loss], size)
+            number = _choose(regions, most) if self._chunks == "auto" else most
+            if number > 1:
+                inserted.append((seed.name, number))
+                insert_regions(graph, regions, number)
+                log_chunks(seed, number)
+        return (graph if inserted else self._graph), inserted
 
 
 def _choose(regions: list[Region], most: int) -> int:
     """Returns the number of chunks, at most `most`, of regions for which nothing is asked."""
     last = regions[-1]
-    if last.cotangent is None:
-        return 1
-    device = last.cotangent.meta["val"].device.type
+    is_loss = last.cotangent is not None
+    device = last.seed.meta["val"].device.type
     least = _LEAST_UNITS.get(device, _LEAST_UNITS["cuda"])
-    number = min(most, last.axis.units // (least if most <= _CHUNKS else least // _FEWER_ROWS))
+    if is_loss and most > _LOSSES[0]:
+        least //= _FEWER_ROWS
+    number = min(most, last.axis.units // least)
     if number > 1 and _count_wider(last) > last.bytes - last.bytes // number:
         log_chunks(last.seed, 0, "sums of its gradients take more bytes than chunks save")
         return 1

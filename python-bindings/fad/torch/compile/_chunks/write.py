@@ -14,7 +14,7 @@ import torch
 from torch import fx
 
 from .._build import Builder, Values
-from .._graph import SCRATCH, copy_graph, find_makers
+from .._graph import KIND, SCRATCH, copy_graph, find_makers
 from .._step_memory import CHUNKS
 from .._pytorch import (
     PLACE,
@@ -23,6 +23,7 @@ from .._pytorch import (
     invoke_subgraph,
     name_arguments,
 )
+from .._sizes import TIME, estimate_time
 from .axes import CONSTANTS, SHAPED, Role, Span, get_shape
 from .regions import Region, count_elements
 
@@ -78,8 +79,8 @@ class _Sum(NamedTuple):
 @dataclass
 class Loop:
     """The chunks of a region: how many units each has, and the graph of chunks of so many units.
-    `inputs` has rows for each input that is cut. `values` are the results, without data, and
-    `scratch` are the bytes that a chunk takes besides them."""
+    `inputs` has rows for each input that is cut. `values` are the results, without data,
+    `scratch` are the bytes that a chunk takes besides them, and `time` is that of all chunks."""
 
     name: str
     # The product that the region begins with.
@@ -92,6 +93,7 @@ class Loop:
     values: list[torch.Tensor]
     units: int
     scratch: int
+    time: int
 
 
 # The graph of a chunk
@@ -218,6 +220,7 @@ def _make_loop(region: Region, chunks: int, values: Values) -> Loop:
         fakes,
         axis.units,
         scratch,
+        sum(map(estimate_time, region.nodes)),
     )
 
 
@@ -257,7 +260,9 @@ def _insert(
     place = region.seed.meta
     node.meta.update({key: place[key] for key in PLACE if key in place})
     node.meta["val"], node.meta[LOOP] = loop.values, loop
-    node.meta[SCRATCH] = loop.scratch
+    node.meta[SCRATCH], node.meta[TIME] = loop.scratch, loop.time
+    # Backward may repeat a layer of forward as it may repeat a product. A loss has its gradients.
+    node.meta[KIND] = "keep" if region.cotangent else "contraction"
     return node
 
 
@@ -326,6 +331,8 @@ class _Expansion:
         self.loop: Loop = node.meta[LOOP]
         self.build = Builder(part.graph, Values(part.graph), node)
         self.names: dict[int, str] = {}
+        # By the units of a chunk, its results without data.
+        self.values: dict[int, tuple[torch.Tensor, ...]] = {}
         # Whether the first chunk is there.
         self.is_begun = False
         for units, body in self.loop.bodies.items():
@@ -374,9 +381,7 @@ class _Expansion:
 
     def make_first(self, units: int, inputs: list[fx.Node]) -> fx.Node:
         """Returns a value like the first output of a chunk, which precedes the first chunk."""
-        values = [operand.meta["val"] for operand in inputs]
-        with self.build.values.mode:
-            like = fx.Interpreter(self.loop.bodies[units]).run(*values, values[0])[0]
+        like = self.make_values(units, [*inputs, inputs[0]])[0]
         options = {"dtype": like.dtype, "device": like.device}
         return self.build(aten.full.default, list(like.shape), 0, **options)
 
@@ -416,7 +421,6 @@ class _Expansion:
     def call(self, units: int, operands: list[fx.Node]) -> list[fx.Node]:
         """Returns the outputs of the chunk's graph for `operands`."""
         graph, name = self.part.graph, self.names[units]
-        body = self.loop.bodies[units]
         with graph.inserting_before(self.build.last.next):
             if self.is_fused:
                 # Inductor finds the graph by the name where there is no value.
@@ -425,16 +429,24 @@ class _Expansion:
             else:
                 call = graph.call_module(name, tuple(operands))
         call.meta.update(self.build.place)
-        values = [operand.meta["val"] for operand in operands]
-        with self.build.values.mode:
-            call.meta["val"] = fx.Interpreter(body).run(*values)
+        call.meta["val"] = self.make_values(units, operands)
         results = sum(each.nbytes for each in call.meta["val"])
         call.meta[SCRATCH] = max(self.loop.scratch * units // self.loop.sizes[0] - results, 0)
         if not self.is_begun:
             call.meta[CHUNKS] = (self.loop.operation, len(self.loop.sizes))
+            call.meta[TIME] = self.loop.time
         self.is_begun = True
         self.build.last = call
         return [self.part_of(call, number) for number in range(len(call.meta["val"]))]
+
+    def make_values(self, units: int, operands: list[fx.Node]) -> tuple[torch.Tensor, ...]:
+        """Returns the results of the chunk's graph for `operands`, without data, each in memory of its
+        own."""
+        with self.build.values.mode:
+            if units not in self.values:
+                values = [operand.meta["val"] for operand in operands]
+                self.values[units] = fx.Interpreter(self.loop.bodies[units]).run(*values)
+            return tuple(map(torch.empty_like, self.values[units]))
 
     def part_of(self, node: fx.Node, number: int) -> fx.Node:
         with self.part.graph.inserting_after(self.build.last):

@@ -1,0 +1,125 @@
+"""The choice of what a joint graph computes in chunks, within a budget.
+
+The graph is planned with chunks of its losses alone. Where no selection of it keeps the budget, it
+is planned with more chunks of these, or with wide layers in chunks, as long as that lowers the
+peak. Where one keeps it by repeating operations, layers in chunks may do so in less time."""
+
+import json
+from typing import Callable
+
+from torch import fx
+
+from ._budget import Trial, find_within
+from ._chunks import Alternatives, Counts
+from ._import import NotPlanned
+from ._log import log_trial
+from ._pytorch import Parts
+from ._sizes import estimate_time
+
+# A budget that every selection keeps.
+ANY_PEAK = 2**62
+
+
+class Search:
+    """Trials of a joint graph with any of `alternatives`. `split` splits a graph by the fastest
+    selection whose estimated peak is within a bound, the lowest there is, or with None the one that
+    needs no budget, and returns the plan; and `schedule` returns the peak of both parts. Without
+    that, the estimate is the peak."""
+
+    def __init__(
+        self,
+        alternatives: Alternatives,
+        split: Callable[[fx.Graph, int | None], tuple[Parts, dict | None]],
+        schedule: Callable[[Parts], int] | None = None,
+    ) -> None:
+        self._alternatives, self._split, self._schedule = alternatives, split, schedule
+        self._counts = alternatives.first
+        self._trials: dict[str, Trial] = {}
+        # By counts, the lowest estimate of a peak.
+        self._floors: dict[Counts, int] = {}
+        self._fastest: Trial | None = None
+
+    def make_trial(self, bound: int | None) -> Trial:
+        """Returns the trial of the selection within `bound`, the same one for the same selection."""
+        parts, plan = self._split_within(bound)
+        key = json.dumps([self._counts, plan], sort_keys=True)
+        if key not in self._trials:
+            peak = self._schedule(parts) if self._schedule else plan["peak"]
+            trial = self._trials[key] = Trial(parts, plan, peak)
+            log_trial(trial.estimate, peak)
+        self._fastest = self._fastest or self._trials[key]
+        return self._trials[key]
+
+    def refine(self, trial: Trial, budget: int) -> Trial:
+        """Returns a better trial than `trial` for the `budget`, with other counts, or itself."""
+        refused: set[Counts] = set()
+        while trial.peak > budget:
+            before = self._counts
+            finer = [
+                self._find_lower(each, budget) for each in self._alternatives.list_finer(before)
+            ]
+            others = [counts for counts in finer if counts not in (None, *refused)]
+            if not others:
+                return trial
+            self._counts = others[0]
+            found = self._find(budget)
+            if found.peak < trial.peak:
+                trial = found
+            else:
+                refused.add(self._counts)
+                self._counts = before
+        return self._find_faster(trial, budget)
+
+    def _find(self, budget: int) -> Trial:
+        if self._schedule:
+            return find_within(self.make_trial, self.make_trial(ANY_PEAK), budget)
+        return self.make_trial(max(0, budget))
+
+    def _find_lower(self, finer: list[Counts], budget: int) -> Counts | None:
+        """Returns the first of `finer` whose lowest estimate is within the `budget`, or else that of the
+        lowest, if it is below that of the counts."""
+        floor, found = self._find_floor(self._counts), None
+        for counts in finer:
+            if self._find_floor(counts) < floor:
+                floor, found = self._find_floor(counts), counts
+            if found and floor <= budget:
+                break
+        return found
+
+    def _find_faster(self, trial: Trial, budget: int) -> Trial:
+        """Returns a trial within the `budget` with layers in chunks, if its time is below that of
+        `trial`, which is within it."""
+        before = self._counts
+        if trial is self._fastest or before.layers > self._alternatives.first.layers:
+            return trial
+        for counts in self._alternatives.list_finer(before)[-1:]:
+            self._counts = self._find_lower(counts, budget) or before
+            if self._is_faster(self._split_within(ANY_PEAK)[0], trial):
+                found = self._find(budget)
+                if found.peak <= budget and self._is_faster(found.parts, trial):
+                    return found
+        self._counts = before
+        return trial
+
+    def _is_faster(self, parts: Parts, trial: Trial) -> bool:
+        return estimate_parts(parts) < estimate_parts(trial.parts)
+
+    def _find_floor(self, counts: Counts) -> int:
+        """Returns the estimate of the lowest peak that there is with `counts`."""
+        if counts not in self._floors:
+            before, self._counts = self._counts, counts
+            self._floors[counts] = self._split_within(0)[1]["peak"]
+            self._counts = before
+        return self._floors[counts]
+
+    def _split_within(self, bound: int | None) -> tuple[Parts, dict]:
+        parts, plan = self._split(self._alternatives.make(self._counts), bound)
+        if plan is None:
+            raise NotPlanned("nothing is chosen")
+        return parts, plan
+
+
+def estimate_parts(parts: Parts) -> int:
+    """Returns the time of the arithmetic of a step of `parts`, in units of `fad.opaque`."""
+    nodes = [node for part in parts for node in part.graph.nodes if node.op != "output"]
+    return sum(map(estimate_time, nodes))
