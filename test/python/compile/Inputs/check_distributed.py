@@ -1,5 +1,6 @@
-"""Trains a model on two processes, with DDP and with FSDP2, compiled as a whole and block by
-block, and compares losses with those of one process. Both processes have to plan alike.
+"""Trains a model on two processes, with DDP and with FSDP2, compiled as a whole, block by block,
+and within a budget that has chunks, and compares losses with those of one process. Both processes
+have to plan alike.
 
 usage: check_distributed.py [ENGINE]"""
 
@@ -15,7 +16,7 @@ import torch.distributed as dist
 import torch.nn.functional as F
 from torch import nn
 
-STEPS, BATCH, WIDTH = 3, 8, 16
+STEPS, BATCH, WIDTH = 3, 32, 16
 
 
 class Block(nn.Module):
@@ -39,9 +40,21 @@ class Model(nn.Module):
         return x
 
 
-def make():
+class Words(Model):
+    """The model with a loss of words, whose logits and layers are wide."""
+
+    def __init__(self):
+        super().__init__()
+        self.head = nn.Linear(WIDTH, 256)
+
+    def forward(self, x):
+        target = (100 * x).long().sum(1) % 256
+        return F.cross_entropy(self.head(super().forward(x)), target)
+
+
+def make(model=Model):
     torch.manual_seed(0)
-    return Model()
+    return model()
 
 
 def train(model, rank, count):
@@ -51,7 +64,8 @@ def train(model, rank, count):
         torch.manual_seed(step)
         x = torch.randn(BATCH, WIDTH)[rank::count]
         optimizer.zero_grad()
-        loss = model(x).square().mean()
+        result = model(x)
+        loss = result.square().mean() if result.dim() else result
         loss.backward()
         optimizer.step()
         values.append(loss.item())
@@ -60,6 +74,7 @@ def train(model, rank, count):
 
 def work(engine, folder, rank):
     from fad.torch.compile import _partitioner
+    from fad.torch.compile._chunks import choose
     from torch.distributed.fsdp import fully_shard
     from torch.nn.parallel import DistributedDataParallel
 
@@ -70,9 +85,15 @@ def work(engine, folder, rank):
         plans.append(hashlib.sha256(json.dumps(plan, sort_keys=True).encode()).hexdigest())
         return apply_plan(graph, plan, *arguments)
 
-    _partitioner.apply_plan = watch
+    parts = []
+    record = _partitioner.record
+
+    def watch_parts(made, *arguments):
+        parts.extend(str(part.graph) for part in made)
+        return record(made, *arguments)
+
+    _partitioner.apply_plan, _partitioner.record = watch, watch_parts
     dist.init_process_group("gloo", init_method=f"file://{folder}/meeting", rank=rank, world_size=2)
-    compiled = {"backend": "fad", "options": {"fad.engine": engine}}
     # Buckets so small that DDP makes several graphs.
     dist._DEFAULT_FIRST_BUCKET_BYTES = 4096
 
@@ -89,18 +110,26 @@ def work(engine, folder, rank):
             block.compile(**compiled)
         return model
 
+    # Chunks of any size, and layers in chunks where whole ones do not keep a budget.
+    choose._LEAST_BYTES, choose._LEAST_UNITS = 1, {"cpu": 4, "cuda": 4}
+    budget = {"backend": "fad", "options": {"fad.engine": engine, "fad.budget": 0.5}}
+    compiled = {"backend": "fad", "options": {"fad.engine": engine, "fad.chunks": "off"}}
     makers = {
         "DDP": lambda: torch.compile(distribute(make()), **compiled),
         "FSDP": lambda: torch.compile(shard(make()), **compiled),
         "DDP, by block": lambda: distribute(compile_blocks(make())),
         "FSDP, by block": lambda: shard(compile_blocks(make())),
+        "DDP, chunks": lambda: torch.compile(distribute(make(Words)), **budget),
+        "FSDP, chunks": lambda: torch.compile(shard(make(Words)), **budget),
     }
     result = {}
     for kind, make_model in makers.items():
         torch._dynamo.reset()
         plans.clear()
+        parts.clear()
         result[kind] = train(make_model(), rank, 2)
         result[f"{kind} plans"] = list(plans)
+        result[f"{kind} parts"] = list(parts)
     pathlib.Path(folder, f"{rank}.json").write_text(json.dumps(result))
     dist.destroy_process_group()
 
@@ -112,7 +141,7 @@ def main(engine="eager"):
         workers = [fork.Process(target=work, args=(engine, folder, rank)) for rank in range(2)]
         for worker in workers:
             worker.start()
-        expected = train(make(), 0, 1)
+        expected = {model: train(make(model), 0, 1) for model in (Model, Words)}
         for worker in workers:
             worker.join(1500)
         if any(worker.exitcode != 0 for worker in workers):
@@ -122,14 +151,17 @@ def main(engine="eager"):
         results = [
             json.loads(pathlib.Path(folder, f"{rank}.json").read_text()) for rank in range(2)
         ]
-    for kind in "DDP", "FSDP", "DDP, by block", "FSDP, by block":
+    for kind in [name for name in results[0] if f"{name} plans" in results[0]]:
         losses = zip(*(result[kind] for result in results))
         means = [sum(pair) / 2 for pair in losses]
-        worst = max(abs(a - b) / abs(b) for a, b in zip(means, expected))
+        reference = expected[Words if "chunks" in kind else Model]
+        worst = max(abs(a - b) / abs(b) for a, b in zip(means, reference))
         first, second = (result[f"{kind} plans"] for result in results)
-        plans = "equal" if first == second and first else "different"
+        parts, others = (result[f"{kind} parts"] for result in results)
+        plans = "equal" if first == second and first and parts == others else "different"
+        chunked = sum("fad_region" in part for part in parts)
         right = "right" if worst < 1e-6 else f"off by {worst:.1e}"
-        print(f"{kind}: {len(first)} plans, {plans}; losses {right}")
+        print(f"{kind}: {len(first)} plans, {plans}; {chunked} parts in chunks; losses {right}")
     return 0
 
 
