@@ -2,6 +2,8 @@
 """Time and memory of training steps whose logits are large, by how the loss is computed: at once by
 Inductor, by its auto-chunker, PyTorch's linear_cross_entropy with options, a loop of
 checkpoints, the formulas of Liger's fused linear cross entropy, and chunks of the backend fad.
+The same of gated layers of many rows: at once, in a loop of checkpoints, in tiles of the backend
+fad, and within budgets.
 
 Layers are as wide as `SIZES` says, and few; the number of words is that of real models. Memory
 is that of PyTorch's allocator, and time a ratio to Inductor's, in turns. Figures go to a JSON
@@ -19,8 +21,12 @@ from figures import MIB
 METHODS = ("inductor", "auto-chunker", "linear_cross_entropy", "checkpoints", "liger",
            "fad-off", "fad", "fad-16")  # fmt: skip
 WORDS = (32_000, 128_256)
-MODELS = ("gpt2", "llama")
+MODELS = ("gpt2", "llama", "gated")
 SIZES = dict(layers=2, width=256, heads=4, batch=4, length=512)
+LAYER_METHODS = ("inductor", "checkpoints", "fad-off", "fad budget 0.6", "fad-off budget 0.05",
+                 "fad-16", "fad budget 0.05")  # fmt: skip
+LAYER_SIZES = dict(rows=32_768, width=128)
+QUICK_LAYER = dict(rows=2_048, width=16)
 QUICK = dict(layers=1, width=32, heads=2, batch=2, length=64)
 
 
@@ -30,7 +36,7 @@ def parse_arguments():
     )
     parser.add_argument("--models", nargs="+", choices=MODELS, default=MODELS)
     parser.add_argument("--words", nargs="+", type=int, default=WORDS)
-    parser.add_argument("--methods", nargs="+", choices=METHODS, default=METHODS)
+    parser.add_argument("--methods", nargs="+", choices=(*METHODS, *LAYER_METHODS))
     parser.add_argument("--device", help="cpu or cuda; cuda where there is one")
     figures.add_options(parser, repetitions=5)
     return figures.parse(parser)
@@ -41,37 +47,47 @@ def run(arguments):
 
     device = figures.choose_device(arguments.device)
     run = figures.Run(arguments, figures.describe(device))
-    for name in arguments.models:
-        for words in arguments.words:
-            sizes = {**(QUICK if arguments.quick else SIZES), "words": words}
-            own = run.find_model(f"{name} {words}", sizes, "figures")
-            reference = None
-            for method in arguments.methods:
-                if method in own:
-                    continue
-                if run.is_over():
-                    return run.data
-                reference = reference or chunks_measure.Reference(name, sizes, device)
-                own[method] = reference.measure(method, arguments.repetitions)
-                run.save(name, words, method, own[method])
+    for name, sizes, methods in list_cases(arguments):
+        own = run.find_model(name, sizes, "figures")
+        reference = None
+        for method in methods:
+            if method in own:
+                continue
+            if run.is_over():
+                return run.data
+            reference = reference or chunks_measure.make_reference(name, sizes, device)
+            own[method] = reference.measure(method, arguments.repetitions)
+            run.save(name, method, own[method])
     return run.data
 
 
-def print_table(data, models, words, methods):
-    """Prints a line for each way to compute the loss."""
-    names = [name for each in models for n in words if (name := f"{each} {n}") in data["models"]]
-    figures.print_header(data, names, (
+def list_cases(arguments):
+    """Yields the name of each model or layer, its sizes, and the ways to compute it."""
+    for name in arguments.models:
+        if name == "gated":
+            layer = QUICK_LAYER if arguments.quick else LAYER_SIZES
+            yield f"gated {layer['rows']}", layer, arguments.methods or LAYER_METHODS
+            continue
+        for words in arguments.words:
+            sizes = {**(QUICK if arguments.quick else SIZES), "words": words}
+            yield f"{name} {words}", sizes, arguments.methods or METHODS
+
+
+def print_table(data, cases):
+    """Prints a line for each way to compute a loss or a layer."""
+    cases = [(name, methods) for name, _, methods in cases if name in data["models"]]
+    figures.print_header(data, [name for name, _ in cases], (
         measured["repetitions"]
-        for name in names
+        for name, _ in cases
         for measured in data["models"][name]["figures"].values()
     ))  # fmt: skip
     print(
         "\nMiB that are kept after forward, and at most; the peak of the loss, as a part of the "
-        "logits' bytes\nin f32; time as a ratio to Inductor's; the largest error of a gradient "
-        "against eager PyTorch's\n"
+        "logits' bytes\nin f32, or that of a layer, as a part of Inductor's; time as a ratio to "
+        "Inductor's; the largest\nerror of a gradient against eager PyTorch's\n"
     )
-    print(f"{'model':14}{'loss':22}{'kept':>9}{'peak':>9}{'loss':>7}{'time':>7}{'error':>10}")
-    for name in names:
+    print(f"{'model':14}{'method':22}{'kept':>9}{'peak':>9}{'part':>7}{'time':>7}{'error':>10}")
+    for name, methods in cases:
         for method in methods:
             own = data["models"][name]["figures"].get(method)
             if own is None:
@@ -79,16 +95,17 @@ def print_table(data, models, words, methods):
             if "reason" in own:
                 print(f"{name:14}{method:22}{own['reason']}")
                 continue
+            part = own["part"] if "part" in own else own["loss"]
             print(
                 f"{name:14}{method:22}{own['kept'] / MIB:9.1f}{own['peak'] / MIB:9.1f}"
-                f"{own['loss']:7.3f}{own['ratio']:7.2f}{own['error']:10.1e}"
+                f"{part:7.3f}{own['ratio']:7.2f}{own['error']:10.1e}"
             )
 
 
 def main():
     arguments = parse_arguments()
     data = figures.get_data(arguments, run)
-    print_table(data, arguments.models, arguments.words, arguments.methods)
+    print_table(data, list_cases(arguments))
 
 
 if __name__ == "__main__":

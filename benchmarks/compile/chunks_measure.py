@@ -1,4 +1,5 @@
-"""Language models whose losses are computed in several ways, and measurements of their steps."""
+"""Language models whose losses are computed in several ways, gated layers whose rows are, and
+measurements of their steps."""
 
 from typing import Any, Callable
 
@@ -13,8 +14,8 @@ from steps import Model, clear, compare, get_gradients, measure_memory, seed
 
 assert fad.torch.compile  # It registers the backend.
 
-# The chunks of the loop of checkpoints, as many as those of the others.
-_CHUNKS = 8
+# The chunks of the loop of checkpoints, as many as those of the others, and the tiles of a layer.
+_CHUNKS, TILES = 8, 16
 
 
 def compute_whole(hidden: Tensor, weight: Tensor, target: Tensor) -> Tensor:
@@ -125,6 +126,35 @@ class Head(nn.Module):
         return self.compute(self.hidden * 1.0, self.weight, target)
 
 
+class Gated(nn.Module):
+    """A gated layer, as Llama has it, after a norm, and a loss of its rows."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        inner = 11 * width // 4
+        self.norm = nn.RMSNorm(width)
+        self.gate, self.up = (nn.Linear(width, inner, bias=False) for _ in range(2))
+        self.down = nn.Linear(inner, width, bias=False)
+        # Whether each of so many tiles is a checkpoint, as TiledMLP has them.
+        self.tiles = 0
+
+    def compute_rows(self, hidden: Tensor) -> Tensor:
+        rows = self.norm(hidden)
+        return hidden + self.down(F.silu(self.gate(rows)) * self.up(rows))
+
+    def forward(self, hidden: Tensor) -> Tensor:
+        if self.tiles:
+            parts = [
+                checkpoint(self.compute_rows, rows, use_reentrant=False)
+                for rows in hidden.chunk(self.tiles)
+            ]
+            hidden = torch.cat(parts)
+        else:
+            hidden = self.compute_rows(hidden)
+        # A mean over all rows, so that forward cannot compute the gradients tile by tile.
+        return (hidden - hidden.mean(0)).square().mean()
+
+
 def compile_method(module: nn.Module, method: str) -> Callable:
     """Returns a function for the loss of `module`, computed as `method` does it."""
     compile_measure.forget()
@@ -137,8 +167,10 @@ def compile_method(module: nn.Module, method: str) -> Callable:
             "auto_chunker.amplify_ratio_threshold": 1,
         }
     if method.startswith("fad"):
-        chunks = method.removeprefix("fad").removeprefix("-") or "auto"
+        rest, _, share = method.removeprefix("fad").partition(" budget ")
+        chunks = rest.removeprefix("-") or "auto"
         options = {"fad.chunks": int(chunks) if chunks.isdigit() else chunks}
+        options |= {"fad.budget": float(share)} if share else {}
     backend = "fad" if method.startswith("fad") else "inductor"
     compiled = torch.compile(module, backend=backend, options=options or None, dynamic=False)
 
@@ -150,22 +182,17 @@ def compile_method(module: nn.Module, method: str) -> Callable:
 
 
 class Reference:
-    """A model with the loss at once, by stock Inductor."""
+    """A `model` whose loss or layers are computed at once, by stock Inductor."""
 
-    def __init__(self, name: str, sizes: dict[str, Any], device: str) -> None:
-        seed()
-        module = Language(name, sizes).to(device)
-        tokens = torch.randint(sizes["words"], (sizes["batch"], sizes["length"]), device=device)
-        target = torch.randint(sizes["words"], (tokens.numel(),), device=device)
-        self.model = Model(module, (tokens, target))
-        self.gradients = get_gradients(self.model, module)
-        self.logits = 4 * tokens.numel() * sizes["words"]
-        self.step = compile_method(module, "inductor")
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self.gradients = get_gradients(model, model.module)
+        self.step = self.compile("inductor")
 
     def measure(self, method: str, repetitions: int) -> dict[str, Any]:
-        """Returns the figures of a way to compute the loss; or the reason why there are none."""
+        """Returns the figures of a way to compute it; or the reason why there are none."""
         try:
-            step = compile_method(self.model.module, method)
+            step = self.compile(method)
             error = compare(get_gradients(self.model, step), self.gradients)
         except Exception as failure:
             reason = f"{type(failure).__name__}: {failure}".splitlines()[0][:80]
@@ -175,14 +202,31 @@ class Reference:
             (self.model, step), (self.model, self.step), repetitions
         )
         clear(self.model)
-        return {
-            "kept": kept,
-            "peak": peak,
-            "loss": self.measure_loss(method),
-            "error": error,
-            **times,
-            "repetitions": repetitions,
-        }
+        part = self.measure_part(method, peak)
+        return {"kept": kept, "peak": peak, **part, "error": error, **times,
+                "repetitions": repetitions}  # fmt: skip
+
+    def compile(self, method: str) -> Callable:
+        return compile_method(self.model.module, method)
+
+    def measure_part(self, method: str, peak: int) -> dict[str, float]:
+        """Returns what the memory is a part of, and which part."""
+        raise NotImplementedError
+
+
+class LossReference(Reference):
+    """A language model."""
+
+    def __init__(self, name: str, sizes: dict[str, Any], device: str) -> None:
+        seed()
+        module = Language(name, sizes).to(device)
+        tokens = torch.randint(sizes["words"], (sizes["batch"], sizes["length"]), device=device)
+        target = torch.randint(sizes["words"], (tokens.numel(),), device=device)
+        self.logits = 4 * tokens.numel() * sizes["words"]
+        super().__init__(Model(module, (tokens, target)))
+
+    def measure_part(self, method: str, peak: int) -> dict[str, float]:
+        return {"loss": self.measure_loss(method)}
 
     def measure_loss(self, method: str) -> float:
         """Returns the most bytes that a step of the loss alone has, but for the gradients that it
@@ -193,3 +237,34 @@ class Reference:
         get_gradients(model, step)
         results = 4 * sum(each.numel() for each in model.module.parameters())
         return (measure_memory(model, step)[1] - results) / self.logits
+
+
+class LayerReference(Reference):
+    """A gated layer of so many rows."""
+
+    def __init__(self, sizes: dict[str, Any], device: str) -> None:
+        seed()
+        hidden = torch.randn(sizes["rows"], sizes["width"], device=device, requires_grad=True)
+        super().__init__(Model(Gated(sizes["width"]).to(device), (hidden,)))
+        self.peak = measure_memory(self.model, self.step)[1]
+
+    def compile(self, method: str) -> Callable:
+        compiled = super().compile("inductor" if method == "checkpoints" else method)
+
+        def step(hidden: Tensor) -> Tensor:
+            self.model.module.tiles = TILES if method == "checkpoints" else 0
+            hidden.grad = None
+            return compiled(hidden)
+
+        return step
+
+    def measure_part(self, method: str, peak: int) -> dict[str, float]:
+        return {"part": peak / self.peak}
+
+
+def make_reference(name: str, sizes: dict[str, Any], device: str) -> Reference:
+    """Returns that of the case `name`, of these sizes."""
+    kind = name.split()[0]
+    if kind == "gated":
+        return LayerReference(sizes, device)
+    return LossReference(kind, sizes, device)

@@ -368,3 +368,13 @@ def _(hidden, weight, bias, target):
     hidden, target = _rows(hidden, target)
     logits = hidden @ weight.t()
     return F.cross_entropy(logits / logits.detach().abs().max(), target)
+
+
+@_add("random weights", "random numbers would come in another order")
+def _(hidden, weight, bias, target):
+    hidden, target = _rows(hidden, target)
+    logits = hidden @ weight.t()
+    scale = logits.detach().amax(-1).sum() * torch.rand(())
+    weights = torch.rand(logits.shape[0], dtype=logits.dtype)
+    losses = F.cross_entropy(logits, target, reduction="none")
+    return (losses * weights).sum() / scale

@@ -1,4 +1,4 @@
-"""The choice of what a joint graph computes in chunks, within a budget.
+"""The choice of operations that a joint graph computes in chunks, within a budget.
 
 The graph is planned with chunks of its losses alone. Where no selection of it keeps the budget, it
 is planned with more chunks of these, or with wide layers in chunks, as long as that lowers the

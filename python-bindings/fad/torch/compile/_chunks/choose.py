@@ -12,9 +12,10 @@ from torch import fx
 from .._graph import copy_graph
 from .._log import log_chunks
 from .axes import NotSeparable, Role
+from .insert import insert_regions
 from .losses import decompose_losses
 from .regions import Region, count_bytes, count_elements, find_regions, find_seeds
-from .write import accumulated_type, insert_regions
+from .write import accumulated_type
 
 Chunks = int | Literal["auto", "off"]
 
@@ -101,11 +102,20 @@ class Alternatives:
                 continue
             largest[is_loss] = max(largest[is_loss], size)
             number = _choose(regions, most) if self._chunks == "auto" else most
-            if number > 1:
+            if number > 1 and _cut(graph, regions, number):
                 inserted.append((seed.name, number))
-                insert_regions(graph, regions, number)
-                log_chunks(seed, number)
         return (graph if inserted else self._graph), inserted
+
+
+def _cut(graph: fx.Graph, regions: list[Region], number: int) -> bool:
+    """Tells whether `regions` of `graph` are in so many chunks now."""
+    try:
+        insert_regions(graph, regions, number)
+    except NotSeparable as reason:
+        log_chunks(regions[0].seed, 0, str(reason))
+        return False
+    log_chunks(regions[0].seed, number)
+    return True
 
 
 def _choose(regions: list[Region], most: int) -> int:

@@ -14,7 +14,7 @@ import torch
 from torch import fx
 
 from .._build import Builder, Values
-from .._graph import KIND, SCRATCH, copy_graph, find_makers
+from .._graph import SCRATCH, copy_graph
 from .._step_memory import CHUNKS
 from .._pytorch import (
     PLACE,
@@ -39,8 +39,8 @@ _library.define("region(Tensor[] inputs, str name) -> Tensor[]")
 _library.define("accumulate(Tensor(a!) sum, Tensor left, Tensor right) -> ()")
 
 # A product of another type than the sum that it is added to is in memory by parts of the sum: so
-# many, of which each has at least so many elements.
-_PARTS, _LEAST = 8, 2**22
+# many, of which each has at least so many elements. On a CPU, it is there in both types.
+_PARTS, _LEAST = 16, 2**20
 
 
 @torch.library.impl(_library, "accumulate", "CompositeExplicitAutograd")
@@ -175,7 +175,7 @@ def _describe(node: fx.Node, region: Region) -> _Rows | None:
 _numbers = itertools.count()
 
 
-def _make_loop(region: Region, chunks: int, values: Values) -> Loop:
+def make_loop(region: Region, chunks: int, values: Values) -> Loop:
     axis, inputs = region.axis, region.find_inputs()
     each = -(-axis.units // chunks)
     sizes = [min(each, axis.units - start) for start in range(0, axis.units, each)]
@@ -194,7 +194,7 @@ def _make_loop(region: Region, chunks: int, values: Values) -> Loop:
     for node in region.results:
         rows = _describe(node, region)
         dtype = node.meta["val"].dtype
-        is_product = rows is None and get_packet(node) is aten.mm
+        is_product = rows is None and node.target is aten.mm.default
         operands = tuple(map(find_place, node.args)) if is_product else None
         results.append(rows or _Sum(operands))
         places.append(None if operands else find_place(node))
@@ -222,70 +222,6 @@ def _make_loop(region: Region, chunks: int, values: Values) -> Loop:
         scratch,
         sum(map(estimate_time, region.nodes)),
     )
-
-
-# Joint graphs
-
-
-def insert_regions(graph: fx.Graph, regions: list[Region], chunks: int) -> list[Loop]:
-    """Replaces the operations of `regions` in `graph` by `fad::region`, and returns their loops."""
-    values = Values(graph)
-    loops = [_make_loop(region, chunks, values) for region in regions]
-    replaced: dict[fx.Node, fx.Node] = {}
-    inside = {node for region in regions for node in region.nodes}
-    for region, loop in zip(regions, loops):
-        inputs = [replaced.get(node, node) for node in region.find_inputs()]
-        node = _insert(graph, region, loop, inputs, inside)
-        replaced |= _read_results(graph, values, region, node, inside)
-        for old in region.results:
-            old.replace_all_uses_with(replaced[old], lambda user: user not in inside)
-    for node in reversed(graph.nodes):
-        if node in inside and not node.users:
-            graph.erase_node(node)
-    return loops
-
-
-def _insert(
-    graph: fx.Graph, region: Region, loop: Loop, inputs: list[fx.Node], inside: set[fx.Node]
-) -> fx.Node:
-    """Adds `fad::region` before its first reader, and after all that it reads."""
-    order = {node: place for place, node in enumerate(graph.nodes)}
-    readers = [user for node in region.results for user in node.users if user not in inside]
-    first = min(readers, key=order.__getitem__)
-    makers = find_makers(inputs, lambda node: order[node] >= order[first])
-    for node in sorted(makers, key=order.__getitem__):
-        first.prepend(node)
-    with graph.inserting_before(first):
-        node = graph.call_function(torch.ops.fad.region.default, (inputs, loop.name))
-    place = region.seed.meta
-    node.meta.update({key: place[key] for key in PLACE if key in place})
-    node.meta["val"], node.meta[LOOP] = loop.values, loop
-    node.meta[SCRATCH], node.meta[TIME] = loop.scratch, loop.time
-    # Backward may repeat a layer of forward as it may repeat a product. A loss has its gradients.
-    node.meta[KIND] = "keep" if region.cotangent else "contraction"
-    return node
-
-
-def _read_results(
-    graph: fx.Graph, values: Values, region: Region, node: fx.Node, inside: set[fx.Node]
-) -> dict[fx.Node, fx.Node]:
-    """Returns the results of `node` by those of `region`, multiplied by the cotangent."""
-    found, last = {}, node
-    for number, old in enumerate(region.results):
-        with graph.inserting_after(last):
-            last = new = graph.call_function(operator.getitem, (node, number))
-        new.meta.update({key: node.meta[key] for key in PLACE if key in node.meta})
-        new.meta["val"] = node.meta["val"][number]
-        build = Builder(graph, values, new)
-        if old in region.scaled:
-            # The product takes other memory, and so it waits for its first reader.
-            build.last = min(user for user in old.users if user not in inside).prev
-            new = build(aten.mul.Tensor, new, region.cotangent)
-        dtype = old.meta["val"].dtype
-        if new.meta["val"].dtype != dtype:
-            new = build(prims.convert_element_type.default, new, dtype)
-        found[old] = new
-    return found
 
 
 # Parts
