@@ -152,17 +152,26 @@ class Written(Exception):
 
 
 class Part:
-    """The code of forward or of backward: `launches`, names in the order of their
-    launches, and `sources`, by name the source text of a kernel."""
+    """The code of forward or of backward: `sources`, by name the source text of a kernel,
+    `executed`, all other text, with that of each function of a chunk where it is called, and
+    `launches`, names of kernels in the order of their launches."""
 
     def __init__(self, graph, text):
         self.graph, self.text = graph, text
-        self.sources = dict(
-            re.findall(
-                r"^(\w+) = async_compile\.triton\('\w+', '''(.*?)''', device", text, re.M | re.S
-            )
+        kernel = re.compile(
+            r"^(\w+) = async_compile\.triton\('\w+', '''(.*?)''', device", re.M | re.S
         )
-        self.launches = re.findall(r"^ +(\w+)\.run\(", text, re.M)
+        self.sources = dict(kernel.findall(text))
+        function = re.compile(r"^def (fad_region\w*)\(args\):\n(.*?)\n(?=\S)", re.M | re.S)
+        others = kernel.sub("", text)
+        bodies = dict(function.findall(others))
+        self.executed = re.sub(
+            r"^.*= (fad_region\w*)\(.*$",
+            lambda call: bodies[call[1]],
+            function.sub("", others),
+            flags=re.M,
+        )
+        self.launches = re.findall(r"^ +(\w+)\.run\(", self.executed, re.M)
 
 
 def compile_kernel(name, source, capability, count=None):
