@@ -72,6 +72,11 @@ static std::string plan(python::Module &module, const std::string &policyName,
       (*described->getAsObject())["peak"] = peaks->chosen;
       (*described->getAsObject())["fastest_peak"] = peaks->fastest;
     }
+    if (options.peakBudget >= 0 && options.target == Target::gpu) {
+      (*described->getAsObject())["time"] = peaks->time;
+      (*described->getAsObject())["fastest_time"] = peaks->fastestTime;
+      (*described->getAsObject())["proposed_time"] = peaks->proposedTime;
+    }
     if (options.residualBudget >= 0)
       (*described->getAsObject())["bytes"] = bytes;
     if (!peaks->decider.rule) {

@@ -60,6 +60,8 @@ inline SelectionOptions getSelection(const nanobind::dict &options) {
   setOption(options, "peak_budget", selection.peakBudget);
   setOption(options, "peak_fraction", selection.peakFraction);
   setOption(options, "slowdown", selection.slowdown);
+  setOption(options, "proposal", selection.proposal);
+  setOption(options, "launch_time", selection.launchTime);
   selection.recompute = getRecomputeLevel(level);
   selection.target = getTarget(target);
   return selection;

@@ -106,3 +106,26 @@ func.func @small(%p: tensor<64xf32>, %q: tensor<32xf32>, %a: tensor<64x32xf32>, 
   %s = fad.opaque "columns" reduction (%v, %g) : (tensor<64x32xf32>, tensor<64xf32>) -> tensor<32xf32>
   return %y, %r, %s : tensor<64xf32>, tensor<64xf32>, tensor<32xf32>
 }
+
+// -----
+
+// To save %x in a quarter of the bytes costs less than the kernel that widens it again. But there
+// both are in memory at the peak, and the selection that is proposed takes less time, too.
+
+// CHECK-LABEL: func.func @dominated
+// CHECK: %[[V:.*]] = fad.opaque "widened"
+// CHECK: fad.residual %[[V]]
+// CHECK-NOT: "widened"
+// CHECK: return
+// CPU-LABEL: func.func @dominated
+// CPU: fad.residual %{{.*}} : tensor<64xi8>
+// CPU: return
+func.func @dominated(%p: tensor<1xf32>, %w: tensor<64xf32>, %g: tensor<64xf32> {fad.cotangent = 0 : i64})
+    -> (tensor<64xf32>, tensor<1xf32> {fad.gradient = 0 : i64})
+    attributes {fad.fuses = #fad.fusion<>, fad.proposals = [["v"]]} {
+  %x = fad.opaque "narrow" keep (%w) {fad.nodes = ["x"]} : (tensor<64xf32>) -> tensor<64xi8>
+  %v = fad.opaque "widened" elementwise (%x) {fad.nodes = ["v"]} : (tensor<64xi8>) -> tensor<64xf32>
+  %y = fad.opaque "product" keep (%v) : (tensor<64xf32>) -> tensor<64xf32>
+  %d = fad.opaque "adjoint" keep (%g, %v) : (tensor<64xf32>, tensor<64xf32>) -> tensor<1xf32>
+  return %y, %d : tensor<64xf32>, tensor<1xf32>
+}

@@ -33,6 +33,12 @@ struct SelectionOptions {
   /// With a `peakBudget`, the lowest peak within it of the selections that take
   /// at most so many times as long as the fastest; 0 for the least time.
   double slowdown = 0;
+  /// On a GPU, the number of the proposal of the function that is to be taken
+  /// as it is, with a `peakBudget`; -1 for a choice among all.
+  int64_t proposal = -1;
+  /// On a GPU, the time that the launch of a kernel takes, in the units of
+  /// `OperationTimes`.
+  int64_t launchTime = 0;
 };
 
 /// The bytes in `text`: a number, and a unit such as `GB` (1000 MB) or `GiB`

@@ -291,6 +291,8 @@ StepTime PeakModel::Timeline::Kernels::getTime() {
   llvm::IntEqClasses kernels = join();
   StepTime time;
   time.calls = calls;
+  // Each call is a class of its own.
+  time.launches = kernels.getNumClasses() * Cost::Count(model.launchTime);
   llvm::DenseSet<std::pair<unsigned, unsigned>> moved;
   for (auto [number, work] : llvm::enumerate(works)) {
     if (work.kind == Kind::call)
@@ -324,5 +326,5 @@ StepTime PeakModel::Timeline::getTime() {
   StepTime forward = Kernels(*this, true).getTime();
   StepTime backward = Kernels(*this, false).getTime();
   return {forward.traffic + backward.traffic, forward.calls + backward.calls,
-          forward.waits + backward.waits};
+          forward.launches + backward.launches, forward.waits + backward.waits};
 }

@@ -139,7 +139,8 @@ void PeakModel::addNode(Operation *op, CostModel &costs) {
   nodes.push_back(std::move(node));
 }
 
-PeakModel::PeakModel(const JointFunction &joint, CostModel &costs) {
+PeakModel::PeakModel(const JointFunction &joint, CostModel &costs)
+    : launchTime(costs.getLaunchTime()) {
   Block &block = joint.getFunction().front();
   linkTime = costs.getLinkTime();
   isExecutedByOthers =

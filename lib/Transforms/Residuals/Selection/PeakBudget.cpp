@@ -84,6 +84,28 @@ static double getPrice(const Selection &selection, const PeakModel &model) {
          kTrafficOfByte * double(selection.cost.bytes);
 }
 
+/// The cuts of proposals that can be made.
+static std::vector<ResidualNetwork::Cut>
+getProposedCuts(const JointFunction &joint, const ResidualNetwork &network) {
+  std::vector<ResidualNetwork::Cut> cuts;
+  for (const llvm::DenseSet<Value> &proposal : readProposals(joint))
+    if (ResidualNetwork::Cut cut = network.getCut(proposal);
+        !cut.cost.isInfinite)
+      cuts.push_back(std::move(cut));
+  return cuts;
+}
+
+/// Selections that save what proposals do, in their order.
+static std::vector<Selection> getProposed(const JointFunction &joint,
+                                          CostModel &costs) {
+  llvm::SetVector<Value> read = findReadValues(joint);
+  ResidualNetwork network(read.getArrayRef(), costs);
+  std::vector<Selection> selections;
+  for (const ResidualNetwork::Cut &cut : getProposedCuts(joint, network))
+    selections.push_back(network.getResiduals(cut));
+  return selections;
+}
+
 /// Selections from each proposal, or else the fastest cut, to the fewest bytes.
 /// Others take the place of values there; before that, or not, values are no
 /// longer saved that others which are saved make.
@@ -93,11 +115,7 @@ static std::vector<Selection> findDescents(const JointFunction &joint,
   llvm::SetVector<Value> read = findReadValues(joint);
   ResidualNetwork network(read.getArrayRef(), costs);
   ResidualNetwork::Cut small = network.solve();
-  std::vector<ResidualNetwork::Cut> starts;
-  for (const llvm::DenseSet<Value> &proposal : readProposals(joint))
-    if (ResidualNetwork::Cut cut = network.getCut(proposal);
-        !cut.cost.isInfinite)
-      starts.push_back(std::move(cut));
+  std::vector<ResidualNetwork::Cut> starts = getProposedCuts(joint, network);
   if (starts.empty())
     starts.push_back(network.solve({0, 1}));
   std::vector<Selection> found;
@@ -133,7 +151,14 @@ Selection fad::findWithinTraffic(const JointFunction &joint, CostModel &costs) {
   SmallVector<double> prices;
   for (const Selection &selection : found)
     prices.push_back(getPrice(selection, model));
-  return std::move(found[llvm::min_element(prices) - prices.begin()]);
+  Selection chosen =
+      std::move(found[llvm::min_element(prices) - prices.begin()]);
+  for (Selection &proposed : getProposed(joint, costs))
+    if (model.getTime(proposed.saved).get() <=
+            model.getTime(chosen.saved).get() &&
+        model.getPeak(proposed.saved) < model.getPeak(chosen.saved))
+      chosen = std::move(proposed);
+  return chosen;
 }
 
 /// The results of contractions in the forward part of `joint`.
@@ -171,6 +196,7 @@ std::vector<PeakSelection> fad::findPeakFront(const JointFunction &joint,
   };
   consider();
   if (isTimed) {
+    add(getProposed(joint, costs));
     costs.setKept(findContractions(joint));
     add(findDescents(joint, costs, model));
     costs.setKept({});
@@ -214,11 +240,24 @@ std::vector<PeakSelection> fad::findPeakFront(const JointFunction &joint,
 
 PeakSelection fad::findWithinPeak(const JointFunction &joint, CostModel &costs,
                                   const SelectionOptions &options,
-                                  int64_t &fastestPeak) {
+                                  PeakRange &range) {
   std::vector<PeakSelection> front = findPeakFront(joint, costs, options);
-  fastestPeak = front.front().peak;
-  auto budget =
-      std::min<double>(options.peakBudget, options.peakFraction * fastestPeak);
+  range.fastest = front.front().peak;
+  range.fastestTime = front.front().time;
+  if (isTrafficTimed(joint.getFunction(), options)) {
+    PeakModel model(joint, costs);
+    std::vector<Selection> proposed = getProposed(joint, costs);
+    if (!proposed.empty())
+      range.proposedTime = model.getTime(proposed.front().saved).get();
+    if (options.proposal >= 0 && size_t(options.proposal) < proposed.size()) {
+      Selection &selection = proposed[options.proposal];
+      Cost::Count time = model.getTime(selection.saved).get();
+      int64_t peak = model.getPeak(selection.saved);
+      return {std::move(selection), time, peak};
+    }
+  }
+  auto budget = std::min<double>(options.peakBudget,
+                                 options.peakFraction * range.fastest);
   if (options.slowdown > 0) {
     // The time besides that which depends on the selection.
     Cost::Count rest = 0;

@@ -23,6 +23,13 @@ struct PeakSelection {
   int64_t peak;
 };
 
+/// The ends of a range of selections: the peak and the time of the fastest one,
+/// and the time of the first proposal of the function, 0 without one.
+struct PeakRange {
+  int64_t fastest = 0;
+  Cost::Count fastestTime = 0, proposedTime = 0;
+};
+
 /// Selections of growing time and falling peak, from the fastest one to that of
 /// the lowest peak. Bytes of residuals do not grow from one to the next, unless
 /// the fastest selection keeps fewer than the last. They do not depend on a
@@ -33,11 +40,9 @@ std::vector<PeakSelection> findPeakFront(const JointFunction &joint,
                                          const SelectionOptions &options);
 
 /// The fastest of these selections within the budget of `options`; if none
-/// fits, the one of the lowest peak. Sets `fastestPeak` to the peak of the
-/// fastest.
+/// fits, the one of the lowest peak. Or else the proposal that `options` have.
 PeakSelection findWithinPeak(const JointFunction &joint, CostModel &costs,
-                             const SelectionOptions &options,
-                             int64_t &fastestPeak);
+                             const SelectionOptions &options, PeakRange &range);
 
 /// Whether the time of `function` is that of the bytes which kernels move: it
 /// is for a GPU, and for a compiler that fuses.
@@ -45,7 +50,8 @@ bool isTrafficTimed(func::FuncOp function, const SelectionOptions &options);
 
 /// The selection of the fewest bytes, where bytes that kernels move count, too.
 /// It is one of those from a proposal of the function (`fad.proposals`), or
-/// from the fastest cut, to that of the fewest bytes.
+/// from the fastest cut, to that of the fewest bytes; or a proposal, where that
+/// takes no more time than this one and has a lower peak.
 Selection findWithinTraffic(const JointFunction &joint, CostModel &costs);
 
 } // namespace mlir::fad

@@ -76,8 +76,13 @@ static PeakEstimates selectByRule(func::FuncOp function, Policy policy) {
 static Selection select(const JointFunction &joint, CostModel &costs,
                         const SelectionOptions &options, PeakEstimates &peaks) {
   if (options.peakBudget >= 0) {
-    PeakSelection least = findWithinPeak(joint, costs, options, peaks.fastest);
+    PeakRange range;
+    PeakSelection least = findWithinPeak(joint, costs, options, range);
     peaks.chosen = least.peak;
+    peaks.fastest = range.fastest;
+    peaks.time = saturate(least.time);
+    peaks.fastestTime = saturate(range.fastestTime);
+    peaks.proposedTime = saturate(range.proposedTime);
     return std::move(least.selection);
   }
   llvm::SetVector<Value> read = findReadValues(joint);

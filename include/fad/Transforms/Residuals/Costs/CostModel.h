@@ -43,7 +43,7 @@ public:
               [size = options.assumedSize](const SizeSymbols::Symbol &) {
                 return uint64_t(size);
               }),
-        encodings(options.derivativeBits) {}
+        encodings(options.derivativeBits), launchTime(options.launchTime) {}
   CostModel(const Recomputation &recomputation, const SelectionOptions &options)
       : CostModel(recomputation, options, options.recompute) {}
 
@@ -90,6 +90,8 @@ public:
   /// The time to repeat `op`: for operations that fuse with their readers the
   /// arithmetic, for others also the memory traffic.
   Cost::Count getRecomputeTime(Operation *op);
+  /// The time to launch a kernel.
+  int64_t getLaunchTime() const { return launchTime; }
   /// The part of that time that `op` shares with others.
   SharedWork findSharedWork(Operation *op);
 
@@ -102,6 +104,7 @@ private:
   RecomputeLevel level;
   OperationTimes times;
   Encodings encodings;
+  int64_t launchTime;
   DenseSet<Operation *> approximations;
   DenseSet<Value> kept;
 };

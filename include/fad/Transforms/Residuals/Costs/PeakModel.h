@@ -23,10 +23,12 @@ struct StepTime {
   Cost::Count traffic = 0;
   /// The time of all other operations, in the units of `OperationTimes`.
   Cost::Count calls = 0;
+  /// The time to launch all kernels and other operations.
+  Cost::Count launches = 0;
   /// The time that forward and backward wait for residuals on their way to the
   /// host and back.
   Cost::Count waits = 0;
-  Cost::Count get() const { return 8 * traffic + calls + waits; }
+  Cost::Count get() const { return 8 * traffic + calls + launches + waits; }
 };
 
 /// The memory that forward and backward of a joint function take at once, under
@@ -126,6 +128,7 @@ private:
   SmallVector<int64_t> bytes, savedBytes, elements;
   SmallVector<unsigned> results, gradients, cotangents;
   Cost::Count forwardBytes = 0;
+  int64_t launchTime = 0;
   /// Whether a framework executes the function, in which case new operations
   /// are several ones for it.
   bool isExecutedByOthers = false;
