@@ -121,6 +121,10 @@ def _check_torch() -> Iterator[Check]:
         else f"fad is tested with PyTorch {_releases.name_tested()}; fad.torch.nest refuses others"
     )
     yield Check("PyTorch", "ok", torch.__version__ + cuda, advice)
+    for number in range(torch.cuda.device_count() if torch.version.cuda else 0):
+        from .torch.compile._rates import find_rates
+
+        yield Check(f"GPU {number}", "ok", find_rates(torch.device("cuda", number)).describe())
     library = _extension.library_path()
     if library.exists():
         yield Check("extension of fad.torch.nest", "ok", f"built: {library}")

@@ -12,7 +12,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from ._graph import find_device, find_kind, is_part
+from ._peak import Schedule
 from ._pytorch import Parts
+from ._rates import find_rates
+from ._sizes import estimate_time
 
 # So many selections of a graph are scheduled for a budget at most.
 _MOST = 3
@@ -83,6 +87,28 @@ def _correct(tried: list[Trial], budget: int, low: int, high: int) -> int:
         if low < bound < high:
             return bound
     return (low + high) // 2
+
+
+# The part by which estimates of times may be wrong, for selections of one graph.
+_ERROR = 0.05
+
+
+def is_near_proposal(plan: dict[str, Any]) -> bool:
+    """Tells whether the estimated time of `plan` is so near that of PyTorch's choice that the
+    estimate may be wrong in which is less. Only plans for a GPU have times."""
+    return plan.get("time", 0) > (1 - _ERROR) * (plan.get("proposed_time") or math.inf)
+
+
+def estimate_step_time(parts: Parts, schedules: tuple[Schedule, Schedule]) -> float:
+    """Returns the seconds of a step of `parts` on a GPU: of the bytes that the kernels of their
+    `schedules` move, of their launches, and of the arithmetic of matrix products."""
+    rates = find_rates(find_device(parts[0].graph))
+    nodes = [node for part in parts for node in part.graph.nodes if node.op == "call_function"]
+    products = (node for node in nodes if not is_part(node) and find_kind(node) == "contraction")
+    traffic = sum(schedule.traffic for schedule in schedules)
+    kernels = sum(schedule.kernels for schedule in schedules)
+    units = sum(map(estimate_time, products))
+    return (traffic + units / 8) / rates.bandwidth + kernels * rates.launch
 
 
 def check_fraction(budget: Any) -> float | None:

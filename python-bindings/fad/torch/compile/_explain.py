@@ -20,7 +20,7 @@ from .._saved_memory.arguments import check_own, take_keywords
 from .._saved_memory.modules import ModuleWatch
 from .._saved_memory.referred import find_modules, find_tensors, restored
 from ._backend import compile_eager, compile_inductor, read_options
-from ._graph import copy_graph
+from ._graph import copy_graph, find_device
 from ._log import warn_of_budgets, without_budgets
 from ._partitioner import FALLBACK, Partitioner
 from ._peak import count_storage_bytes
@@ -32,6 +32,7 @@ from ._pytorch import (
     partition_by_pytorch,
     tree_leaves,
 )
+from ._rates import find_rates
 from ._report import (
     EAGER,
     FAD,
@@ -342,7 +343,9 @@ def _explain_graph(
         for part in parts
         for node in part.graph.nodes
     )
-    return Graph(number, runs, count, {FAD: fad, **partitions}, fallback, errors)
+    device = find_device(parts[0].graph)
+    rates = "" if device.type == "cpu" else find_rates(device).describe()
+    return Graph(number, runs, count, {FAD: fad, **partitions}, fallback, errors, rates)
 
 
 def _compare(one: Partition, other: Partition) -> Partition:

@@ -96,11 +96,17 @@ def copy_graph(graph: fx.Graph) -> fx.Graph:
     return copy
 
 
+def find_device(graph: fx.Graph) -> torch.device:
+    """Returns the device whose times count: that of a tensor, and a CPU if all are there."""
+    values = (node.meta.get("val") for node in graph.nodes)
+    devices = (value.device for value in values if isinstance(value, torch.Tensor))
+    others = (device for device in devices if device.type != "cpu")
+    return next(others, torch.device("cpu"))
+
+
 def find_target(graph: fx.Graph) -> str:
     """Returns the target whose times count: that of the tensors."""
-    values = (node.meta.get("val") for node in graph.nodes)
-    tensors = (value for value in values if isinstance(value, torch.Tensor))
-    return "cpu" if all(tensor.device.type == "cpu" for tensor in tensors) else "gpu"
+    return "cpu" if find_device(graph).type == "cpu" else "gpu"
 
 
 # The operations of MLIR by the names that ATen has.

@@ -25,6 +25,7 @@ from torch import fx
 
 from ._graph import find_kind, is_part
 from ._pytorch import trace_structured
+from ._rates import Rates
 from ._step_memory import describe_partition, name_operation
 
 _log = logging.getLogger("fad.torch.compile")
@@ -113,6 +114,7 @@ def _describe_choice(forward: list[fx.Node], plan: dict[str, Any]) -> dict[str, 
     """Returns the facts of a choice of fad's: PyTorch's partitioner has neither estimates nor
     kinds."""
     facts = ("candidates", "edges", "peak", "fastest_peak", "scheduled_peak")
+    facts += ("time", "fastest_time", "proposed_time")
     kept = (node for node in forward if not is_part(node) and find_kind(node) == "keep")
     return {
         "estimate": {name: plan[name] for name in facts if name in plan},
@@ -176,7 +178,17 @@ def log_trial(estimate: int, peak: int) -> None:
 
 def log_unscheduled(error: Exception) -> None:
     """Writes that `error` leaves a budget to the estimate."""
-    _log.info("no schedule, so the estimate bounds the peak: %s: %s", type(error).__name__, error)
+    _log.info("no schedule, so the estimate decides: %s: %s", type(error).__name__, error)
+
+
+def log_judgement(time: float, proposed: float) -> None:
+    """Writes the times of the schedules of a selection, and of PyTorch's, in seconds."""
+    _log.info("%.6f s by its schedule, and %.6f of PyTorch's choice", time, proposed)
+
+
+def log_rates(rates: Rates) -> None:
+    """Writes the rates by which the times of a graph are estimated."""
+    _log.info("%s", rates.describe())
 
 
 # Warnings

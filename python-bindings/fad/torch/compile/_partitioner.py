@@ -1,12 +1,10 @@
 """fad as the partitioner of AOTAutograd's joint graphs."""
 
-import contextlib
-import gc
 import json
 import math
 import pathlib
 from fractions import Fraction
-from typing import Any, Callable, Iterator, Mapping, Sequence, get_args
+from typing import Any, Callable, Mapping, Sequence, get_args
 
 import torch
 from torch import fx
@@ -21,7 +19,6 @@ from ._apply import (
     apply_plan,
     copy_for_forward,
     hoist,
-    keep_layouts,
     match_layouts,
     remove_copies,
 )
@@ -31,16 +28,24 @@ from ._chunks import Alternatives, Chunks, check_chunks, expand_regions
 from ._graph import (
     check_versions,
     copy_graph,
+    find_device,
     find_mutated,
     find_target,
-    merge_equal,
     round_operands,
-    write_last,
 )
-from ._budget import Trial, check_fraction, check_slowdown, find_within
+from ._budget import (
+    Trial,
+    check_fraction,
+    check_slowdown,
+    estimate_step_time,
+    find_within,
+    is_near_proposal,
+)
 from ._import import import_joint, is_tangent
 from ._log import (
     WARNED,
+    log_judgement,
+    log_rates,
     log_unscheduled,
     note_budget,
     record,
@@ -48,17 +53,16 @@ from ._log import (
     warn_of_budgets,
     without_budgets,
 )
-from ._peak import count_bytes, find_scheduled_peak, peak_bytes
+from ._peak import Schedule, count_bytes, find_scheduled_peak, peak_bytes
+from ._parts import partition_joint, without_collection
 from ._pytorch import (
     CustomPartitionerFn,
     Parts,
-    find_required_in_backward,
     get_hash_for_files,
     has_other_budget,
-    is_number_or_object,
-    partition,
     partition_by_pytorch,
 )
+from ._rates import find_rates
 from ._sizes import assume_sizes
 
 # The parts of a budget for what Inductor's kernels take besides what the estimate knows,
@@ -113,6 +117,8 @@ class Partitioner(CustomPartitionerFn):
     bounded: tuple[int, int] | None = None
     # The plan of the graph that is split.
     planned: dict[str, Any] | None = None
+    # PyTorch's choices for the graph that is split, by the names of its nodes.
+    proposals: dict[str, list[list[str]]] = {}
     # The options of selection in the place of the budget, where schedules tell whether that is kept.
     trial: Mapping[str, Any] | None = None
 
@@ -183,12 +189,14 @@ class Partitioner(CustomPartitionerFn):
             self.chunks,
             self.given,
             sorted(self.sizes.items()),
+            # Choices for a GPU depend on these.
+            find_rates(torch.device("cuda")).describe() if torch.cuda.is_initialized() else "",
         )
         return get_hash_for_files(files, repr(options))
 
     def __getstate__(self) -> dict[str, Any]:
         # Keys of caches have the partitioner, whatever it has planned before.
-        planned = ("has_warned", "bounded", "kept_bytes", "planned", "trial")
+        planned = ("has_warned", "bounded", "kept_bytes", "planned", "trial", "proposals")
         return {name: value for name, value in vars(self).items() if name not in planned}
 
     def __eq__(self, other: object) -> bool:
@@ -207,7 +215,7 @@ class Partitioner(CustomPartitionerFn):
         **options: Any,
     ) -> tuple[fx.GraphModule, fx.GraphModule]:
         self.has_warned, self.bounded = _note_other_budgets(gm.graph), None
-        self.planned = None
+        self.planned, self.proposals = None, {}
         # A graph that fad leaves half rewritten is of no use.
         static = static_lifetime_input_indices or []
         original = copy_graph(gm.graph)
@@ -237,7 +245,7 @@ class Partitioner(CustomPartitionerFn):
             warn_of_budgets()
         for part in parts:
             part.meta[WARNED] = self.has_warned or is_checked
-        plan, self.planned = self.planned, None
+        plan, self.planned, self.proposals = self.planned, None, {}
         record(parts, self._describe_options(), plan or {}, fallback)
         return parts
 
@@ -259,12 +267,15 @@ class Partitioner(CustomPartitionerFn):
             graph = alternatives.make(alternatives.first)
             return self._split_once(gm, graph, joint_inputs, num_fwd_outputs, static)
 
+        def schedule(parts: Parts) -> int:
+            return find_scheduled_peak(*parts, self._schedule(parts, num_fwd_outputs))
+
         # Inductor compiles for the sizes of the batch, and graphs inside of others with these.
-        is_checked = self.has_budget and self.is_fused and joint_inputs and not self.sizes
-        if is_checked:
-            search = Search(
-                alternatives, split, lambda parts: self._schedule(parts, num_fwd_outputs)
-            )
+        is_checked = self.is_fused and joint_inputs and not self.sizes
+        if is_checked and (self.slowdown or self.fraction == 1.0):
+            return self._split_fast(split_once, num_fwd_outputs)
+        if is_checked and self.has_budget:
+            search = Search(alternatives, split, schedule)
             try:
                 chosen = self.choose_within(search.make_trial, search.refine)
                 self.planned = {**chosen.plan, "scheduled_peak": chosen.peak}
@@ -310,7 +321,9 @@ class Partitioner(CustomPartitionerFn):
     ) -> Parts:
         """Returns the parts of `gm`, which computes `graph`."""
         copy = fx.GraphModule(gm, copy_graph(graph))
-        parts = _partition(copy, joint_inputs, num_fwd_outputs, static, self._choose, self.copies)
+        parts = partition_joint(
+            copy, joint_inputs, num_fwd_outputs, static, self._choose, self.copies
+        )
         for part in parts:
             expand_regions(part, self.is_fused)
         if self.has_budget and self.is_fused:
@@ -334,12 +347,36 @@ class Partitioner(CustomPartitionerFn):
             self._note("peak", budget, trial.peak)
         return trial
 
-    def _schedule(self, parts: Parts, num_fwd_outputs: int) -> int:
-        """Returns the peak of a step of `parts`, by Inductor's schedule of both."""
+    def _schedule(self, parts: Parts, num_fwd_outputs: int) -> tuple[Schedule, Schedule]:
+        """Returns Inductor's schedules of `parts`."""
         from ._schedule import schedule_parts
 
         options = self.given if self.has_decompositions else None
-        return find_scheduled_peak(*parts, schedule_parts(parts, num_fwd_outputs, options))
+        return schedule_parts(parts, num_fwd_outputs, options, self.has_budget)
+
+    def _split_fast(self, split: Callable[[], Parts], num_fwd_outputs: int) -> Parts:
+        """Returns the parts of a selection that is meant to be fast. Where its estimated time is
+        near that of PyTorch's choice, Inductor's schedules of both tell which is."""
+        parts, plan = split(), self.planned
+        if plan is None or not is_near_proposal(plan):
+            return parts
+        # The first proposal is PyTorch's choice without options.
+        self.trial = {"peak_budget": ANY_PEAK, "proposal": 0}
+        try:
+            other = split()
+            times = [
+                estimate_step_time(each, self._schedule(each, num_fwd_outputs))
+                for each in (parts, other)
+            ]
+        except Exception as error:
+            log_unscheduled(error)
+            times = [0.0, 0.0]
+        self.trial = None
+        log_judgement(*times)
+        if times[0] > (self.slowdown or 1.0) * times[1]:
+            return other
+        self.planned = plan
+        return parts
 
     def _describe_options(self) -> dict[str, Any]:
         """Returns the options that have an effect, for records of the plan."""
@@ -350,14 +387,17 @@ class Partitioner(CustomPartitionerFn):
         return {name: value for name, value in options.items() if value not in (None, {})}
 
     def _choose(
-        self, graph: fx.Graph, num_fwd_outputs: int, propose: Callable[[], list[list[str]]]
+        self, graph: fx.Graph, num_fwd_outputs: int, propose: Callable[[bool], list[list[str]]]
     ) -> list[fx.Node]:
-        with _without_collection():
+        with without_collection():
             target = find_target(graph)
             # The time of kernels decides on a GPU, and nothing else has the values that
             # PyTorch's choices save for it.
             is_timed = self.is_fused and self.policy == "auto" and target == "gpu"
-            proposals = propose() if is_timed else []
+            proposals = self._get_proposals(graph, propose) if is_timed else []
+            rates = find_rates(find_device(graph))
+            if is_timed:
+                log_rates(rates)
             mutated = find_mutated(graph, num_fwd_outputs)
             check_versions(graph, mutated)
             originals = copy_for_forward(graph, num_fwd_outputs, mutated)
@@ -366,6 +406,7 @@ class Partitioner(CustomPartitionerFn):
             imported = import_joint(graph, num_fwd_outputs, mutated, self.is_fused, proposals)
             options = {
                 "target": target,
+                "launch_time": rates.launch_units if is_timed else 0,
                 "reassociate": self._find_reassociation(),
                 **self.options,
             }
@@ -378,6 +419,15 @@ class Partitioner(CustomPartitionerFn):
             if self.is_fused:
                 round_operands(graph)
             return saved
+
+    def _get_proposals(
+        self, graph: fx.Graph, propose: Callable[[bool], list[list[str]]]
+    ) -> list[list[str]]:
+        """Returns PyTorch's choices for `graph`, which are the same for each trial."""
+        key = " ".join(node.name for node in graph.nodes)
+        if key not in self.proposals:
+            self.proposals[key] = propose("peak_budget" in self.options)
+        return self.proposals[key]
 
     def _find_reassociation(self) -> str:
         """Returns which factors of a gradient may be multiplied with each other first. Where the
@@ -473,65 +523,3 @@ def _note_other_budgets(graph: fx.Graph) -> bool:
     if has_budget:
         note_budget("of PyTorch", 0, 1, True)
     return has_budget
-
-
-@contextlib.contextmanager
-def _without_collection() -> Iterator[None]:
-    """Makes a search for garbage would visit all objects of the traced model, and a plan makes no
-    garbage that only a search finds."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
-
-
-def _partition(gm, joint_inputs, num_fwd_outputs, static, choose, copies):
-    """PyTorch's partition, with `choose` in the place of its choice, and `copies` for
-    `keep_layouts`."""
-    is_chosen = False
-
-    def choose_closed(graph: fx.Graph, propose: Callable) -> list[fx.Node]:
-        nonlocal is_chosen
-        is_chosen = True
-        saved = choose(graph, num_fwd_outputs, propose)
-        graph.eliminate_dead_code()
-        graph.lint()
-        return _close(graph, find_required_in_backward(gm, static, num_fwd_outputs), saved)
-
-    forward, backward = partition(
-        gm,
-        joint_inputs,
-        choose_closed,
-        merge_equal,
-        num_fwd_outputs=num_fwd_outputs,
-        static_lifetime_input_indices=static,
-    )
-    # A graph without a backward part has nothing to choose.
-    if is_chosen:
-        write_last(backward)
-        keep_layouts(forward, backward, num_fwd_outputs, copies)
-    return forward, backward
-
-
-def _close(graph: fx.Graph, required: Any, saved: list[fx.Node]) -> list[fx.Node]:
-    """`saved`, with the numbers and objects that backward reads beside them: sizes, for
-    example, which fad does not see. The order is that of the plan, which is the same for
-    static sizes and for dynamic ones."""
-    closed = set(saved)
-    # PyTorch counts the output among them, which has the results of forward, too.
-    worklist = [node for node in required if node.op != "output"]
-    seen = set(worklist)
-    while worklist:
-        for used in worklist.pop().all_input_nodes:
-            if used in seen or used in closed or used in required:
-                continue
-            seen.add(used)
-            is_tensor = isinstance(used.meta.get("val"), torch.Tensor)
-            if used.op == "placeholder" or (not is_tensor and is_number_or_object(used)):
-                closed.add(used)
-            else:
-                worklist.append(used)
-    return list(dict.fromkeys([*saved, *(node for node in graph.nodes if node in closed)]))

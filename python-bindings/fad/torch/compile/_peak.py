@@ -208,11 +208,12 @@ class Buffer:
 
 @dataclass
 class Schedule:
-    """The kernels of a part: how many, and their buffers. `inputs` are by name, and `results` are
-    the buffers of the part's results; None for numbers. `strides` are those of the results, where
-    they are known."""
+    """The kernels of a part: how many, the bytes that those of Inductor's own read and write, and
+    their buffers. `inputs` are by name, and `results` are the buffers of the part's results; None
+    for numbers. `strides` are those of the results, where they are known."""
 
     kernels: int = 0
+    traffic: int = 0
     buffers: list[Buffer] = field(default_factory=list)
     inputs: dict[str, Buffer] = field(default_factory=dict)
     results: list[Buffer | None] = field(default_factory=list)

@@ -94,7 +94,7 @@ partition_by_pytorch = partitioners.min_cut_rematerialization_partition
 def partition(
     joint: fx.GraphModule,
     inputs: Sequence[object],
-    choose: Callable[[fx.Graph, Callable[[], list[list[str]]]], list[fx.Node]],
+    choose: Callable[[fx.Graph, Callable[[bool], list[list[str]]]], list[fx.Node]],
     merge: Callable[[fx.Graph], fx.Graph],
     **options: Any,
 ) -> Parts:
@@ -110,7 +110,7 @@ def partition(
     function = partition_by_pytorch
     replaced = {
         "choose_saved_values_set": lambda graph, nodes, *_, **__: choose(
-            graph, lambda: _propose(graph, nodes)
+            graph, lambda has_budgets: _propose(graph, nodes, has_budgets)
         ),
         "fx_graph_cse": merge,
     }
@@ -133,13 +133,19 @@ def partition(
     return copy(joint, inputs, **options)
 
 
-def _propose(graph: fx.Graph, nodes: Any) -> list[list[str]]:
-    """Returns the names of the values of `graph` that PyTorch would save: by default, and if it
-    repeats what it can but products and random numbers."""
+# The shares of memory for which PyTorch's budgets make choices.
+_SHARES = (0.7, 0.5, 0.3)
+
+
+def _propose(graph: fx.Graph, nodes: Any, has_budgets: bool) -> list[list[str]]:
+    """Returns the names of the values of `graph` that PyTorch would save: by default, if it
+    repeats what it can but products and random numbers, and if it `has_budgets`."""
     proposals = []
-    for is_aggressive in (False, True):
+    choices = [(False, 1.0), (True, 1.0)]
+    choices += [(False, share) for share in _SHARES if has_budgets]
+    for is_aggressive, share in choices:
         with functorch_config.patch(aggressive_recomputation=is_aggressive):
-            saved = partitioners.choose_saved_values_set(graph, nodes, 1)
+            saved = partitioners.choose_saved_values_set(graph, nodes, share)
         proposals.append([node.name for node in saved])
     return proposals
 

@@ -38,7 +38,8 @@ class Graph:
     It runs `runs` times, as equal layers may share it; each run saves its tensors. `operations`
     is how many its forward and backward have by fad. `partitions` are those of
     each column but "eager"; where PyTorch's partitioner fails, it has the reason in `errors`
-    instead. `fallback` is the warning where fad leaves the graph to PyTorch's partitioner."""
+    instead. `fallback` is the warning where fad leaves the graph to PyTorch's partitioner, and
+    `rates` says by which rates of a GPU its time is estimated; empty on a CPU."""
 
     number: int
     runs: int
@@ -46,6 +47,7 @@ class Graph:
     partitions: Mapping[str, Partition]
     fallback: str
     errors: Mapping[str, str]
+    rates: str = ""
 
     @property
     def fad(self) -> Partition:
@@ -195,7 +197,7 @@ def _name_graphs(graphs: Sequence[Graph]) -> str:
 
 
 def _describe(graph: Graph, parameters: Mapping[str, int]) -> str:
-    lines = [graph.fallback] if graph.fallback else []
+    lines = [text for text in (graph.fallback, graph.rates) if text]
     lines += [_describe_peak(*each) for each in graph.partitions.items()]
     lines += [
         f"fad: {operation}{f' of {module}' if module else ''} runs in {count} chunks"

@@ -71,13 +71,14 @@ class _Read(CustomSchedulerPass):
 
 
 def schedule_parts(
-    parts: Parts, num_results: int, options: Container[str] | None
+    parts: Parts, num_results: int, options: Container[str] | None, has_budget: bool = True
 ) -> tuple[Schedule, Schedule]:
     """Returns the schedules of forward, with so many results, and of backward, as the backend `fad`
-    with a budget compiles them where a user has set Inductor's `options`; as Inductor alone does
-    with None. Nothing of the parts is changed."""
+    compiles them, with a budget or without, where a user has set Inductor's `options`; as Inductor
+    alone does with None. Nothing of the parts is changed."""
     forward, backward = parts
-    first = _schedule(forward, range(num_results), (), {}, options, is_backward=False)
+    bounds = options, has_budget
+    first = _schedule(forward, range(num_results), (), {}, bounds, is_backward=False)
     results = tree_leaves(forward.graph.output_node().args)
     strides = dict(zip(results, first.strides))
     saved = {node.name: found for node, found in strides.items() if isinstance(node, fx.Node)}
@@ -85,7 +86,7 @@ def schedule_parts(
     outputs = enumerate(tree_leaves(backward.graph.output_node().args))
     gradients = [number for number, node in outputs if isinstance(node, fx.Node)]
     donated = _find_donated(parts, num_results)
-    return first, _schedule(backward, gradients, donated, saved, options, is_backward=True)
+    return first, _schedule(backward, gradients, donated, saved, bounds, is_backward=True)
 
 
 def _find_donated(parts: Parts, num_results: int) -> list[int]:
@@ -117,10 +118,10 @@ def _schedule(
     visible: Sequence[int],
     donated: Sequence[int],
     strides: Mapping[str, list[int] | None],
-    options: Container[str] | None,
+    bounds: tuple[Container[str] | None, bool],
     **arguments: Any,
 ) -> Schedule:
-    """Returns the schedule of `part`. The results of the numbers `visible` have the strides that
+    """Returns the schedule of `part`, for whose compilation there are `bounds`. The results of the numbers `visible` have the strides that
     PyTorch expects, and the inputs of the numbers `donated` may be written over. By name, inputs
     have the `strides` with which forward makes them."""
     graph = fx.Graph()
@@ -137,7 +138,9 @@ def _schedule(
         inputs.append(value)
     if all(node.op in ("placeholder", "output") for node in graph.nodes):
         return _pass_through(graph)
-    bound = contextlib.nullcontext() if options is None else bound_memory(part, True, options)
+    options, has_budget = bounds
+    change = options is not None
+    bound = bound_memory(part, has_budget, options) if change else contextlib.nullcontext()
     with bound, donate(donated):
         read = _Read(get_after_fusion())
         with inductor_config.patch(read_after_fusion(read)):
@@ -209,6 +212,8 @@ class _Walk:
     def read(self) -> Schedule:
         schedule, nodes = self.schedule, self.scheduler.nodes
         schedule.kernels = len(nodes)
+        own = (node for node in nodes if not node.is_extern())
+        schedule.traffic = sum(node.get_read_write_buffers_sizes() for node in own)
         schedule.inputs = {name: Buffer(0, -1, -1) for name in V.graph.graph_inputs}
         self.held.update(schedule.inputs)
         for number, node in enumerate(nodes):

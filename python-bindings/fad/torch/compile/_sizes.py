@@ -20,6 +20,7 @@ from ._pytorch import (
     tree_leaves,
     tree_map,
 )
+from ._rates import find_rates
 
 
 # Numbers for sizes that are known only when a step runs.
@@ -146,13 +147,6 @@ def _has_tensors(value: Any) -> bool:
 
 # The time of contractions, which decides which of them backward repeats first.
 
-# Units of a floating-point operation, where a unit is the time that an eighth of a byte
-# takes to memory: `TargetTimes` in C++. On a CPU core of 36 GB/s and about 70 GFLOPS.
-_CPU_UNITS = 4.0
-# On an A100 of 1,555 GB/s, 19.5 TFLOPS in f32 and f64, and 312 in 16 bits (NVIDIA A100
-# Tensor Core GPU, data sheet).
-_GPU_UNITS = {1: 0.04, 2: 0.04, 4: 0.64, 8: 0.64}
-
 
 # The entry of the metadata of a node for the time of the operations that it stands for.
 TIME = "fad_time"
@@ -173,10 +167,4 @@ def estimate_time(node: fx.Node) -> int:
     operations = estimate_size(count(*args, **kwargs, out_val=value))
     # Gradients that nothing needs are None.
     result = next(leaf for leaf in tree_leaves(value) if isinstance(leaf, torch.Tensor))
-    return round(operations * _get_units(result))
-
-
-def _get_units(value: torch.Tensor) -> float:
-    if value.device.type == "cpu":
-        return _CPU_UNITS
-    return _GPU_UNITS.get(value.dtype.itemsize, _GPU_UNITS[4])
+    return round(operations * find_rates(result.device).count_units(result.dtype))

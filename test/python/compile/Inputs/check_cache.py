@@ -45,7 +45,7 @@ def work(names):
     from fad.torch.compile import _partitioner
 
     count = 0
-    split = _partitioner._partition
+    split = _partitioner.partition_joint
 
     def watch(*arguments):
         nonlocal count
@@ -55,7 +55,7 @@ def work(names):
     def fail(*_):
         raise NotImplementedError("no plan")
 
-    _partitioner._partition = watch
+    _partitioner.partition_joint = watch
     choose = _partitioner.Partitioner._choose
     for name in names:
         _partitioner.Partitioner._choose = fail if name == "failing" else choose

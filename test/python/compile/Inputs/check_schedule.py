@@ -1,7 +1,7 @@
 """Budgets by Inductor's schedule: measured peaks are the schedule's, within each budget that has no
 warning, and no lower for a larger one. A budget that a warning names is kept, and one below it warns.
 Where the estimate of each selection is above a budget that the schedule keeps, nothing warns.
-Without a schedule, the estimate bounds the peak, and the log says why. Schedules have what kernels of
+Without a schedule, the estimate decides, and the log says why. Schedules have what kernels of
 libraries take for themselves, tuples that hold their parts, and tensors that backward may write
 over. Kernels of Inductor are empty, as the allocator gives what they need whatever they compute.
 
@@ -198,7 +198,7 @@ def check_failure(model, x):
         mock.patch.object(_schedule, "schedule_parts", side_effect=AttributeError("no kernels")),
     ):
         measure(model, x, 2**40)
-    expected = "no schedule, so the estimate bounds the peak: AttributeError: no kernels"
+    expected = "no schedule, so the estimate decides: AttributeError: no kernels"
     if expected not in messages:
         yield f"the log is {messages}"
 

@@ -1,7 +1,9 @@
 """Budgets by the schedule of a GPU that is not there: the peak of the schedule is that of the one
-by which Inductor writes its kernels, in a model whose input has no gradient."""
+by which Inductor writes its kernels, in a model whose input has no gradient. With a slowdown, the
+schedule of PyTorch's choice is compared, by the rates of the GPU."""
 
 import logging
+import math
 import re
 import sys
 
@@ -11,6 +13,7 @@ from torch._inductor.scheduler import Scheduler
 
 import fake_cuda
 from fad.torch.compile._backend import make_inner
+from fad.torch.compile._budget import estimate_step_time
 from fad.torch.compile._peak import find_scheduled_peak
 from fad.torch.compile._schedule import _Walk
 
@@ -56,7 +59,22 @@ def main():
     scheduled = [int(trial[1]) for trial in trials if trial]
     peak = find_scheduled_peak(*partitioner.parts, tuple(schedules))
     print(f"scheduled {scheduled}, of the kernels {peak}")
-    return scheduled != [peak]
+    messages.clear()
+    partitioner = Scheduled(slowdown=1.0)
+    schedules.clear()
+    fake_cuda.write(
+        Words(), (torch.randint(64, (2048,)),), partitioner, make_inner(partitioner, {})
+    )
+    print(*(message for message in messages if "rates of" in message), sep="\n")
+    judged = filter(
+        None, (re.match(r"([\d.]+) s by its schedule, and ([\d.]+)", each) for each in messages)
+    )
+    times = [float(text) for text in next(judged).groups()]
+    with fake_cuda.pretend():
+        taken = estimate_step_time(partitioner.parts, tuple(schedules))
+    is_least = math.isclose(taken, min(times), abs_tol=1e-6)
+    print(f"the least time is taken: {is_least}, {taken:.6f} of {times}")
+    return scheduled != [peak] or not is_least
 
 
 if __name__ == "__main__":

@@ -1,0 +1,135 @@
+"""Rates of devices: of data sheets by name, measured once and then kept, and for whichever device
+there is."""
+
+import contextlib
+import json
+import os
+import pathlib
+import tempfile
+import time
+import unittest
+from dataclasses import asdict, replace
+from unittest import mock
+
+import torch
+
+import fake_cuda
+from fad.torch.compile import _rates
+
+GPU = torch.device("cuda", 0)
+
+
+class Event:
+    """An event of CUDA, by the clock of the machine."""
+
+    def __init__(self, enable_timing):
+        self.time = None
+
+    def record(self):
+        self.time = time.perf_counter()
+
+    def synchronize(self):
+        pass
+
+    def elapsed_time(self, end):
+        return 1e3 * (end.time - self.time)
+
+
+class Rates(unittest.TestCase):
+    def setUp(self):
+        place = tempfile.TemporaryDirectory()
+        self.addCleanup(place.cleanup)
+        self.folder = pathlib.Path(place.name)
+        environment = {"FAD_CACHE_DIR": place.name, "FAD_RATES": ""}
+        self.enterContext(mock.patch.dict(os.environ, environment))
+        _rates._find.cache_clear()
+        self.addCleanup(_rates._find.cache_clear)
+
+    def find(self, measure):
+        """The rates of an H100 that `measure` measures, in a process that knows none."""
+        _rates._find.cache_clear()
+        with fake_cuda.pretend(), mock.patch.object(_rates, "_measure", measure):
+            return _rates.find_rates(GPU)
+
+    def test_data_sheets(self):
+        names = {
+            "NVIDIA H100 80GB HBM3": 3350e9,
+            "NVIDIA H100 PCIe": 2000e9,
+            "NVIDIA A100-SXM4-80GB": 2039e9,
+            "NVIDIA A100-SXM4-40GB": 1555e9,
+            "NVIDIA L40S": 864e9,
+            "NVIDIA L4": 300e9,
+            "NVIDIA A10G": 600e9,
+        }
+        for name, bandwidth in names.items():
+            rates = _rates.look_up(name)
+            self.assertEqual((rates.bandwidth, rates.source), (bandwidth, "data sheet"), name)
+        unknown = _rates.look_up("GeForce")
+        self.assertEqual((unknown.bandwidth, unknown.source), (1555e9, "assumed"))
+
+    def test_units(self):
+        rates = _rates.look_up("A100")
+        self.assertAlmostEqual(rates.count_units(torch.bfloat16), 8 * 1555 / 312e3)
+        self.assertAlmostEqual(rates.count_units(torch.float32), 8 * 1555 / 19.5e3)
+        self.assertEqual(rates.count_units(torch.float8_e4m3fn), rates.count_units(torch.bfloat16))
+        self.assertEqual(rates.count_units(torch.complex64), rates.count_units(torch.float32))
+        self.assertEqual(rates.launch_units, round(8 * 1555e9 * 2e-6))
+        cpu = _rates.find_rates(torch.device("cpu"))
+        self.assertEqual((cpu.count_units(torch.float32), cpu.launch_units), (4, 0))
+
+    def test_is_measured_once(self):
+        measured = replace(_rates.look_up("H100"), name="H100", bandwidth=3e12, source="measured")
+        measure = mock.Mock(return_value=measured)
+        self.assertEqual(self.find(measure), measured)
+        self.assertEqual(self.find(measure), measured)
+        measure.assert_called_once()
+        (file,) = self.folder.rglob("*.json")
+        self.assertEqual(json.loads(file.read_text())["bandwidth"], 3e12)
+        # A file that is cut off is written again.
+        file.write_text(file.read_text()[:20])
+        self.assertEqual(self.find(measure), measured)
+        self.assertEqual(measure.call_count, 2)
+        self.assertEqual(json.loads(file.read_text())["bandwidth"], 3e12)
+
+    def test_table_is_asked_for(self):
+        os.environ["FAD_RATES"] = "table"
+        measure = mock.Mock()
+        self.assertEqual(self.find(measure), _rates.look_up("H100"))
+        measure.assert_not_called()
+
+    def test_nothing_can_be_measured(self):
+        measure = mock.Mock(side_effect=RuntimeError("too little memory is free"))
+        self.assertEqual(self.find(measure), _rates.look_up("H100"))
+        self.assertEqual(list(self.folder.rglob("*.json")), [])
+        # Nor is there a device here, which the measurement itself finds out.
+        self.assertEqual(self.find(_rates._measure), _rates.look_up("H100"))
+
+    def test_measurement(self):
+        # On the CPU, with a clock in the place of a device's events.
+        answers = {
+            "device": lambda _: contextlib.nullcontext(),
+            "is_current_stream_capturing": lambda: False,
+            "mem_get_info": lambda _: (2**40, 2**40),
+            "synchronize": lambda: None,
+            "Event": Event,
+        }
+        for name, answer in answers.items():
+            self.enterContext(mock.patch.object(torch.cuda, name, answer))
+        small = mock.patch.multiple(_rates, _BYTES=2**20, _ROWS=64, _SECONDS=0.001)
+        with small, torch._subclasses.FakeTensorMode():
+            rates = _rates._measure(torch.device("cpu"), "a CPU")
+        numbers = [rates.bandwidth, *rates.products.values(), rates.launch]
+        self.assertTrue(all(number > 0 for number in numbers), numbers)
+        self.assertEqual([float(f"{number:.1e}") for number in numbers], numbers)
+        self.assertEqual(list(rates.products), ["float16", "bfloat16", "float32", "float64"])
+        self.assertEqual(_rates.Rates(**json.loads(json.dumps(asdict(rates)))), rates)
+        torch.cuda.mem_get_info = lambda _: (2**20, 2**40)
+        with small, self.assertRaisesRegex(RuntimeError, "too little memory"):
+            _rates._measure(torch.device("cpu"), "a CPU")
+
+    def test_no_device(self):
+        self.assertEqual(_rates.find_rates(GPU).source, "assumed")
+
+
+if __name__ == "__main__":
+    unittest.main()
