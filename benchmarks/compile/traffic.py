@@ -20,10 +20,7 @@ from figures import MIB
 
 # Without --configurations. `aggressive` and `budget-` are settings of PyTorch's partitioner, all
 # others are fad's: policies, shares of a fad.budget, and a fad.slowdown.
-ORDER = (
-    "stock", "auto", "slowdown-1.0", "fad-1.0", "fad-0.6", "fad-0.3", "fad", "aggressive",
-    "budget-0.5",
-)  # fmt: skip
+ORDER = ("stock", "auto", "slowdown-1.0", "fad-0.6", "fad-0.3", "aggressive", "budget-0.5")
 KINDS = (
     "stock", "auto", "bp", "recompute", "fad", "fad-", "slowdown-", "aggressive", "budget-",
 )  # fmt: skip
