@@ -4,8 +4,9 @@ memory, operations that matrix products do in it, and the time that the launch o
 A GPU is measured at the first use, in about a second, and the rates are kept in fad's cache, for
 the device and the versions of PyTorch and fad. They have two digits, so that a measurement on a
 device of the same kind is likely to have the same. Where nothing can be measured, as for fake
-tensors of a GPU that is not there, and with the environment variable `FAD_RATES=table`, they are
-those of data sheets. A CPU is one core, and is not measured."""
+tensors of a GPU that is not there, with the environment variable `FAD_RATES=table`, and in a group
+of several processes, whose plans have to be the same, they are those of data sheets. A CPU is one
+core, and is not measured."""
 
 import contextlib
 import functools
@@ -109,7 +110,13 @@ def find_rates(device: torch.device) -> Rates:
         return look_up("")
     index = torch.cuda.current_device() if device.index is None else device.index
     name = torch.cuda.get_device_properties(index).name
-    return _find(index, name, os.environ.get("FAD_RATES", ""))
+    return _find(index, name, "table" if _is_in_group() else os.environ.get("FAD_RATES", ""))
+
+
+def _is_in_group() -> bool:
+    """Whether this process trains with others."""
+    group = torch.distributed
+    return group.is_available() and group.is_initialized() and group.get_world_size() > 1
 
 
 def look_up(name: str) -> Rates:

@@ -97,6 +97,13 @@ class Rates(unittest.TestCase):
         self.assertEqual(self.find(measure), _rates.look_up("H100"))
         measure.assert_not_called()
 
+    def test_ranks_have_the_same(self):
+        group = {"is_initialized": lambda: True, "get_world_size": lambda: 2}
+        self.enterContext(mock.patch.multiple(torch.distributed, **group))
+        measure = mock.Mock()
+        self.assertEqual(self.find(measure), _rates.look_up("H100"))
+        measure.assert_not_called()
+
     def test_nothing_can_be_measured(self):
         measure = mock.Mock(side_effect=RuntimeError("too little memory is free"))
         self.assertEqual(self.find(measure), _rates.look_up("H100"))
