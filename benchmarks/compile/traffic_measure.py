@@ -177,17 +177,27 @@ def measure(name: str, sizes: dict, configuration: str) -> tuple[dict[str, int],
     ):
         warnings.simplefilter("ignore")
         parts = fake_cuda.write(model.module, model.inputs, partitioner, inner)
-    result = {"forward": 0, "backward": 0, "kernels": 0, "calls": 0, "saved": partitioner.saved}
+    result, kernels = count(parts)
+    return {**result, "saved": partitioner.saved}, kernels
+
+
+# A call of a library in code of Inductor's.
+_CALL = re.compile(r"^ +(?:\w+ = )?(?:torch\.ops|extern_kernels)\.\w+", re.M)
+
+
+def count(parts: list) -> tuple[dict[str, int], list[tuple]]:
+    """Returns the bytes that each of the `parts` of a step moves, and how many kernels and calls of
+    libraries it has; and the kernels as `measure` returns them."""
+    result = {"forward": 0, "backward": 0, "kernels": 0, "calls": 0}
     kernels = []
     for part, code in zip(("forward", "backward"), parts, strict=True):
         sizes = {
             kernel: round(1e9 * float(re.search(r"'kernel_num_gb': ([0-9.e+-]+)", text)[1]))
             for kernel, text in code.sources.items()
         }
-        for kernel, count in collections.Counter(code.launches).items():
-            kernels.append((part, count, sizes[kernel], kernel))
-            result[part] += count * sizes[kernel]
-            result["kernels"] += count
-        calls = r"^ +(?:\w+ = )?(?:torch\.ops|extern_kernels)\.\w+"
-        result["calls"] += len(re.findall(calls, code.executed, re.M))
+        for kernel, number in collections.Counter(code.launches).items():
+            kernels.append((part, number, sizes[kernel], kernel))
+            result[part] += number * sizes[kernel]
+            result["kernels"] += number
+        result["calls"] += len(_CALL.findall(code.executed))
     return result, kernels
