@@ -16,6 +16,7 @@ from ..._module import Module
 from ..._operators.writer import Body, Unsupported, Value
 from .._types import FLOAT_TYPES, MLIR_TYPES
 from ._graph import (
+    SCRATCH,
     describe_fusion,
     find_kind,
     find_memory,
@@ -202,7 +203,7 @@ class _Importer:
             "kind": kind,
             "time": estimate_time(node) if kind == "contraction" or TIME in node.meta else 0,
             "fad.nodes": [each.name for each in results],
-            **(find_memory(node) if self.is_fused else {}),
+            **(find_memory(node) if self.is_fused or SCRATCH in node.meta else {}),
         }
         values = self.find_operands(operands, node in self.late)
         made = self.builder.create("fad.opaque", values, types, attributes)

@@ -6,7 +6,6 @@ import pathlib
 from fractions import Fraction
 from typing import Any, Callable, Mapping, Sequence, get_args
 
-import torch
 from torch import fx
 
 from ... import _fad
@@ -222,7 +221,7 @@ class Partitioner(CustomPartitionerFn):
         fallback = ""
         try:
             with assume_sizes(self.sizes):
-                graphs = Alternatives(original, self.chunks)
+                graphs = Alternatives(original, self.chunks, self.is_fused)
                 parts = self._split(gm, graphs, joint_inputs, num_fwd_outputs, static)
         except Exception as error:
             # A plan that could not be applied says nothing of the parts.

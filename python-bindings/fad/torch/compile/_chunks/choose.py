@@ -46,10 +46,11 @@ def check_chunks(chunks: Chunks) -> Chunks:
 
 
 class Alternatives:
-    """A joint graph as it is, and with some of it in as many chunks as `chunks` says or allows."""
+    """A joint graph, which may be for a compiler that fuses operations, as it is, and with some of it
+    in as many chunks as `chunks` says or allows."""
 
-    def __init__(self, graph: fx.Graph, chunks: Chunks) -> None:
-        self._graph, self._chunks = graph, chunks
+    def __init__(self, graph: fx.Graph, chunks: Chunks, is_fused: bool) -> None:
+        self._graph, self._chunks, self._is_fused = graph, chunks, is_fused
         least = _LEAST_BYTES if chunks == "auto" else 1
         is_off = chunks in ("off", 1) or not any(find_seeds(graph.nodes, least))
         self._least = 0 if is_off else least
@@ -102,15 +103,15 @@ class Alternatives:
                 continue
             largest[is_loss] = max(largest[is_loss], size)
             number = _choose(regions, most) if self._chunks == "auto" else most
-            if number > 1 and _cut(graph, regions, number):
+            if number > 1 and _cut(graph, regions, number, self._is_fused):
                 inserted.append((seed.name, number))
         return (graph if inserted else self._graph), inserted
 
 
-def _cut(graph: fx.Graph, regions: list[Region], number: int) -> bool:
+def _cut(graph: fx.Graph, regions: list[Region], number: int, is_fused: bool) -> bool:
     """Tells whether `regions` of `graph` are in so many chunks now."""
     try:
-        insert_regions(graph, regions, number)
+        insert_regions(graph, regions, number, is_fused)
     except NotSeparable as reason:
         log_chunks(regions[0].seed, 0, str(reason))
         return False

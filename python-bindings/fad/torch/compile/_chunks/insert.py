@@ -16,14 +16,17 @@ from .write import LOOP, Loop, make_loop
 aten, prims = torch.ops.aten, torch.ops.prims
 
 
-def insert_regions(graph: fx.Graph, regions: list[Region], chunks: int) -> list[Loop]:
-    """Replaces the operations of `regions` in `graph` by `fad::region`, and returns their loops.
+def insert_regions(
+    graph: fx.Graph, regions: list[Region], chunks: int, is_fused: bool
+) -> list[Loop]:
+    """Replaces the operations of `regions` in `graph` by `fad::region`, and returns their loops, which
+    may be for a compiler that fuses operations.
     Raises NotSeparable, and changes nothing, where these would change the order of effects."""
     values = Values(graph)
     inside = {node for region in regions for node in region.nodes}
     for region in regions:
         _check_moved(_find_moved(graph, region, region.find_inputs(), inside)[1])
-    loops = [make_loop(region, chunks, values) for region in regions]
+    loops = [make_loop(region, chunks, values, is_fused) for region in regions]
     replaced: dict[fx.Node, fx.Node] = {}
     for region, loop in zip(regions, loops):
         inputs = [replaced.get(node, node) for node in region.find_inputs()]

@@ -16,6 +16,7 @@ from typing import Callable, Iterable, Iterator
 import torch
 from torch import fx
 
+from ...._fad import find_peak
 from .._graph import find_kind, find_makers, is_bound, is_part, is_tangent
 from .._pytorch import get_packet, get_schema
 from .._scalars import LINEAR
@@ -55,6 +56,33 @@ class Region:
         others = {*self.nodes, *self.constants, self.cotangent}
         read = dict.fromkeys(used for node in self.nodes for used in node.all_input_nodes)
         return [node for node in read if node not in others]
+
+    def is_inner(self, node: fx.Node) -> bool:
+        """Tells whether `node` is a tensor with the axis, and no result."""
+        is_tensor = isinstance(node.meta["val"], torch.Tensor)
+        return is_tensor and isinstance(self.axis.labels[node], Span) and node not in self.results
+
+    def count_live(self) -> int:
+        """Returns the most bytes with the axis that are in memory at once where operations run one by
+        one, besides the results."""
+        order = {node: place for place, node in enumerate(self.nodes)}
+        buffers: dict[fx.Node, list[int]] = {}
+        owners: dict[fx.Node, fx.Node] = {}
+        for node in self.nodes:
+            bases = [owners[each] for each in node.all_input_nodes if each in owners]
+            is_view = find_kind(node) == "view"
+            owners[node] = bases[0] if is_view and bases else node
+            last = max((order[user] for user in node.users if user in order), default=order[node])
+            if owners[node] in buffers:
+                buffers[owners[node]][2] = max(buffers[owners[node]][2], last)
+            elif self.is_inner(node):
+                buffers[node] = [count_bytes(node), order[node], last]
+        # Products that are summed are of results of a chunk.
+        summed = [node for node in self.results if node.target is aten.mm.default]
+        for operand in {owners.get(each) for node in summed for each in node.args}:
+            if operand in buffers:
+                buffers[operand][2] = len(order)
+        return find_peak([tuple(each) for each in buffers.values()])[0]
 
 
 def find_constants(nodes: Iterable[fx.Node]) -> set[fx.Node]:

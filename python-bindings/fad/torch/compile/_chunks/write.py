@@ -175,7 +175,7 @@ def _describe(node: fx.Node, region: Region) -> _Rows | None:
 _numbers = itertools.count()
 
 
-def make_loop(region: Region, chunks: int, values: Values) -> Loop:
+def make_loop(region: Region, chunks: int, values: Values, is_fused: bool) -> Loop:
     axis, inputs = region.axis, region.find_inputs()
     each = -(-axis.units // chunks)
     sizes = [min(each, axis.units - start) for start in range(0, axis.units, each)]
@@ -208,7 +208,8 @@ def make_loop(region: Region, chunks: int, values: Values) -> Loop:
             torch.empty(get_shape(node), dtype=dtype, device=node.meta["val"].device)
             for node, dtype in zip(region.results, types)
         ]
-    scratch = region.bytes * sizes[0] // axis.units
+    inner = region.bytes if is_fused else region.count_live()
+    scratch = inner * sizes[0] // axis.units
     return Loop(
         f"{_PREFIX}{next(_numbers)}",
         str(region.seed.target),
