@@ -184,13 +184,21 @@ def check_contents(work):
         sys.exit("\n".join(faults))
 
 
+def build_site(work):
+    """Runs MkDocs on the pages that are gathered in the folder `work`."""
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict"]
+    subprocess.run([*command, "--config-file", work / "mkdocs.yml"], check=True)
+    if not os.environ.get("FAD_SITE_URL"):
+        # A server shows it in place of pages of any folder, so that its links need the
+        # address. MkDocs would take the site for the root of a server.
+        (work / "site" / "404.html").unlink()
+    print(f"the site: {work / 'site' / 'index.html'}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--build", type=pathlib.Path, required=True)
     parser.add_argument("--out", type=pathlib.Path, required=True, help="the site's folder")
-    parser.add_argument(
-        "--pages-only", action="store_true", help="gather the pages, and do not run MkDocs"
-    )
     parser.add_argument(
         "--check", action="store_true", help="check that the build is complete, and do no more"
     )
@@ -204,15 +212,7 @@ def main():
     add_reference(options.build, work / "pages" / "reference")
     shutil.copyfile(ROOT / "docs" / "mkdocs.yml", work / "mkdocs.yml")
     check_contents(work)
-    if options.pages_only:
-        return
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict"]
-    subprocess.run([*command, "--config-file", work / "mkdocs.yml"], check=True)
-    if not os.environ.get("FAD_SITE_URL"):
-        # A server shows it in place of pages of any folder, so that its links need the
-        # address. MkDocs would take the site for the root of a server.
-        (work / "site" / "404.html").unlink()
-    print(f"the site: {work / 'site' / 'index.html'}")
+    build_site(work)
 
 
 if __name__ == "__main__":
