@@ -196,11 +196,11 @@ if config.enable_sanitizers:
     config.environment["UBSAN_OPTIONS"] = "halt_on_error=1:print_stacktrace=1"
 
 
-def torch_python_command():
-    """The interpreter that has imported PyTorch, where there is PyTorch."""
-    if "torch" not in config.available_features:
+def torch_python_command(feature, imports):
+    """The interpreter that has imported modules, where there is the package of that feature."""
+    if feature not in config.available_features:
         return config.python_executable
-    name, _ = torch_python.start(config.python_executable, config.environment)
+    name, _ = torch_python.start(config.python_executable, config.environment, imports)
     return f"{config.python_executable} -I -S {torch_python.__file__} {name}"
 
 
@@ -213,7 +213,11 @@ config.substitutions += [
     ("%python", config.python_executable),
     # For tests with another Python than the build's.
     ("%other_python", os.environ.get("FAD_OTHER_PYTHON", "")),
-    ("%torch_python", torch_python_command()),
+    ("%torch_python", torch_python_command("torch", torch_python.IMPORTS)),
+    (
+        "%transformers_python",
+        torch_python_command("transformers", torch_python.WITH_TRANSFORMERS),
+    ),
     ("%llvm_tools_dir", config.llvm_tools_dir),
     ("%mlir_lib_dir", config.mlir_lib_dir),
     ("%fad_obj_root", config.fad_obj_root),

@@ -1,4 +1,5 @@
-"""Interpreters that have imported PyTorch already: `%torch_python` in tests.
+"""Interpreters that have imported PyTorch already: `%torch_python` in tests, and with models of
+transformers, `%transformers_python`.
 
 Importing PyTorch and Inductor takes about four seconds of processor time. A server, which
 lit.cfg.py starts, does it once, at the first request, and forks a process for each script.
@@ -29,6 +30,14 @@ import sys
 
 # Imports of the server: modules that scripts share and that start no thread.
 IMPORTS = ["numpy", "torch", "torch._inductor.compile_fx", "first_graph"]
+# These take another two seconds.
+WITH_TRANSFORMERS = [
+    *IMPORTS,
+    *[
+        f"transformers.models.{name}.modeling_{name}"
+        for name in ("bert", "gpt2", "llama", "resnet")
+    ],
+]
 # Variables that may differ between scripts: those that only scripts and fad read, folders whose
 # names are read at each use, and the shell's own.
 FREE = {"LC_CTYPE", "LIT_CURRENT_TESTCASE", "OLDPWD", "PWD", "PYTHONPATH", "SHLVL", "_"}
@@ -37,7 +46,7 @@ FREE_PREFIX = "FAD_"
 HEADER = struct.Struct("!I")
 
 
-def start(python, environment, imports=IMPORTS):
+def start(python, environment, imports):
     """Starts a server for this process and those that it forks; returns its name, and the
     end of the pipe, with which the server ends."""
     name = f"fad-torch-python-{os.getpid()}-{os.urandom(8).hex()}"
