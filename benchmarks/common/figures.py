@@ -54,7 +54,24 @@ def get_data(
         return json.loads(arguments.table.read_text())
     # Before PyTorch reads it.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
+    if missing := find_missing():
+        sys.exit("missing: " + "\nmissing: ".join(missing))
     return run(arguments)
+
+
+def find_missing() -> list[str]:
+    """Lists the packages of all measurements that cannot be imported here, each with the reason
+    and what to do."""
+    missing = []
+    for name, ways in (
+        ("torch", "install PyTorch"),
+        ("fad.torch", "install fad's wheel, or use a kit that has the package"),
+    ):
+        try:
+            importlib.import_module(name)
+        except (ImportError, OSError) as error:
+            missing.append(f"{name} ({error}); {ways}")
+    return missing
 
 
 def choose_device(asked: str | None) -> str:

@@ -42,6 +42,19 @@ def parse_arguments():
     return figures.parse(parser)
 
 
+def check_memory(gibibytes, device):
+    """Ends the program where the GPU has less memory than batches are to fill."""
+    import torch
+
+    if device == "cuda":
+        present = torch.cuda.get_device_properties(0).total_memory / (1024 * MIB)
+        if present < gibibytes:
+            sys.exit(
+                f"error: the GPU has {present:.1f} GiB, less than {gibibytes:g}; give a smaller "
+                "--memory, with which batches are not those of the paper"
+            )
+
+
 class TooLarge(Exception):
     """The memory is too small for a model."""
 
@@ -100,6 +113,7 @@ def run(arguments):
     if device == "cpu":
         eager_methods.keep_memory()
     gibibytes = arguments.memory or (QUICK_MEMORY if arguments.quick else MEMORY)
+    check_memory(gibibytes, device)
     batches = QUICK_BATCHES if arguments.quick else BATCHES
     run = figures.Run(arguments, {**figures.describe(device), "memory": gibibytes})
     for name in arguments.models:
