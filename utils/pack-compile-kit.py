@@ -32,7 +32,7 @@ MODULES = (
     *(f"test/GPUKit/checks/{name}.py" for name in (
         "gpu_checks", "kernel_checks", "outcomes", "torch_checks")),
     *(f"test/python/eager/Inputs/{name}.py" for name in (
-        "check_random", "cuda_autocast", "random_programs")),
+        "check_random", "cuda_autocast", "random_operators", "random_programs")),
     "utils/test-gpu.sh",
 )  # fmt: skip
 KERNELS = "manifest.json"
