@@ -6,6 +6,7 @@ import pathlib
 from fractions import Fraction
 from typing import Any, Callable, Mapping, Sequence, get_args
 
+import torch
 from torch import fx
 
 from ... import _fad
