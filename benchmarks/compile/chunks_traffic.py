@@ -12,7 +12,7 @@ from torch._inductor.compile_fx import compile_fx_inner
 import traffic_measure
 from traffic_measure import fake_cuda
 from fad.torch.compile._backend import make_inner
-from fad.torch.compile._peak import find_scheduled_peak
+from fad.torch.compile._peak import find_scheduled_peak, list_scheduled
 from fad.torch.compile._schedule import schedule_parts
 
 
@@ -43,7 +43,7 @@ def measure(sizes: dict[str, int], method: str) -> dict[str, Any]:
             with fake_cuda.pretend():
                 parts = super().__call__(*inputs, **arguments)
                 schedules = schedule_parts(parts, 1, None if is_stock else ())
-            self.peak = find_scheduled_peak(*parts, schedules)
+            self.peak = find_scheduled_peak(list_scheduled(*parts, schedules))[0]
             return parts
 
     chunks = method.removeprefix("fad").removeprefix("-") or "auto"

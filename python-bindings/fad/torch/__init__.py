@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from . import nn
     from ._convert import Conversion, convert
     from ._elementwise.function import elementwise
+    from ._fit import Fit, fit
     from .compile import Explanation, explain
     from .eager import nest
     from .integrations import FadCallback
@@ -23,6 +24,7 @@ __all__ = [
     "Explanation",
     "Exported",
     "FadCallback",
+    "Fit",
     "HeldTensor",
     "Result",
     "SavedMemory",
@@ -31,6 +33,7 @@ __all__ = [
     "explain",
     "export",
     "export_joint",
+    "fit",
     "nest",
     "nn",
     "saved_memory",
@@ -43,9 +46,11 @@ __getattr__, __dir__ = import_later(
         "Conversion": "._convert",
         "Explanation": ".compile",
         "FadCallback": ".integrations",
+        "Fit": "._fit",
         "convert": "._convert",
         "elementwise": "._elementwise.function",
         "explain": ".compile",
+        "fit": "._fit",
         "nest": ".eager",
         "nn": ".nn",
     },

@@ -15,6 +15,7 @@ from torch._ops import OpOverload
 from torch._subclasses.fake_tensor import (
     DataDependentOutputException,
     DynamicOutputShapeException,
+    FakeTensorMode,
 )
 from torch.autograd import forward_ad
 from torch.autograd.function import _SingleLevelFunction as SingleLevelFunction
@@ -26,11 +27,12 @@ from ._requirements import torch
 
 # These would be unnecessary with
 # - public names for `tree_leaves` and `TorchDispatchMode`, which are in PyTorch's documentation;
-# - a public base of the errors that fake tensors raise;
+# - a public base of the errors that fake tensors raise, and a public `FakeTensorMode`;
 # - a torch function mode that sees calls of `autograd.Function.apply`: `SingleLevelFunction`.
 __all__ = [
     "DataDependentOutputException",
     "DynamicOutputShapeException",
+    "FakeTensorMode",
     "SingleLevelFunction",
     "TorchDispatchMode",
     "tree_leaves",
@@ -140,6 +142,12 @@ def find_next_number() -> int:
 def get_sequence_number(node: Any) -> int:
     """Returns the place of `node` among those of its thread."""
     return node._sequence_nr()
+
+
+def get_current_node() -> Any:
+    """Returns the node of autograd whose backward function runs; None outside of them. PyTorch has
+    no public question for it."""
+    return torch._C._current_autograd_node()
 
 
 def find_saved(node: Any) -> Iterator[tuple[str, list[Any]]]:

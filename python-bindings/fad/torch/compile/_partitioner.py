@@ -53,8 +53,8 @@ from ._log import (
     warn_of_budgets,
     without_budgets,
 )
-from ._peak import Schedule, count_bytes, find_scheduled_peak, peak_bytes
 from ._parts import partition_joint, without_collection
+from ._peak import Schedule, count_bytes, find_scheduled_peak, list_scheduled, peak_bytes
 from ._pytorch import (
     CustomPartitionerFn,
     Parts,
@@ -268,7 +268,8 @@ class Partitioner(CustomPartitionerFn):
             return self._split_once(gm, graph, joint_inputs, num_fwd_outputs, static)
 
         def schedule(parts: Parts) -> int:
-            return find_scheduled_peak(*parts, self._schedule(parts, num_fwd_outputs))
+            schedules = self._schedule(parts, num_fwd_outputs)
+            return find_scheduled_peak(list_scheduled(*parts, schedules))[0]
 
         # Inductor compiles for the sizes of the batch, and graphs inside of others with these.
         is_checked = self.is_fused and joint_inputs and not self.sizes

@@ -18,6 +18,7 @@ partitioner, PyTorch's among them, so storages and lifetimes are those of FX; `L
 fad's compiler adds them up, as for the models that selections are made by."""
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -55,9 +56,9 @@ class Peak:
 @dataclass(eq=False)
 class Storage:
     """Memory that `node` makes, and that is not alive in any case. `kind` is that of an
-    allocation of `StepMemory`."""
+    allocation of `StepMemory`. The node of a buffer of Inductor's may be unknown."""
 
-    node: fx.Node
+    node: fx.Node | None
     bytes: int
     # The places of the operations that make it and that read it last.
     first: int
@@ -199,11 +200,13 @@ def peak_bytes(forward: fx.GraphModule, backward: fx.GraphModule) -> Peak:
 @dataclass(eq=False)
 class Buffer:
     """Memory that a kernel makes, or an input in it, with the numbers of the kernels that make
-    it, -1 for an input, and that read it last."""
+    it, -1 for an input, and that read it last. `node` is an operation of the part that is computed
+    there, where one is known."""
 
     bytes: int
     first: int
     last: int
+    node: fx.Node | None = None
 
 
 @dataclass
@@ -220,32 +223,45 @@ class Schedule:
     strides: list[list[int] | None] = field(default_factory=list)
 
 
-def find_scheduled_peak(
+def find_scheduled_peak(storages: Iterable[Any]) -> tuple[int, int]:
+    """Returns the most bytes that a step with `storages` has alive at once, and the first place that
+    has them."""
+    return _fad.find_peak([(each.bytes, each.first, each.last) for each in storages])
+
+
+def list_scheduled(
     forward: fx.GraphModule, backward: fx.GraphModule, schedules: tuple[Schedule, Schedule]
-) -> int:
-    """Returns the most bytes that a step of Inductor's `schedules` of both parts has alive at once,
-    beyond its inputs. Lifetimes are those of `peak_bytes`, of buffers and kernels."""
+) -> list[Storage]:
+    """Returns the storages of a step of Inductor's `schedules` of both parts, but its inputs. Its
+    operations are kernels. Lifetimes are those of `peak_bytes`."""
     first, second = schedules
     start, end = first.kernels, first.kernels + second.kernels
-    # By the buffer, the last kernel of the step that needs it.
-    last = {buffer: buffer.last for buffer in first.buffers}
+    # By the buffer, its storage.
+    made = {
+        buffer: Storage(buffer.node, buffer.bytes, buffer.first, buffer.last)
+        for buffer in first.buffers
+    }
     results = tree_leaves(forward.graph.output_node().args)
     counts = Counter(results)
     for node, buffer in zip(results, first.results, strict=True):
-        if buffer not in last:
+        if buffer not in made:
             continue
-        saved = second.inputs.get(node.name) if counts[node] == 1 else None
-        last[buffer] = max(last[buffer], start + saved.last if saved else end)
-    storages = [(buffer.bytes, buffer.first, last[buffer]) for buffer in first.buffers]
+        storage, read = made[buffer], second.inputs.get(node.name)
+        storage.last = max(storage.last, start + read.last if read and counts[node] == 1 else end)
+        if storage.kind != "saved tensor":
+            storage.kind = "saved tensor" if read else "result"
+    storages = [*made.values()]
     of_forward = {node.name for node in forward.graph.nodes}
     for node in backward.graph.find_nodes(op="placeholder"):
         if node.target not in of_forward:
             # The gradient of a loss is a number, which `backward` holds.
             is_held = keeps_tangents() or count_bytes(node) <= 8
             until = end if is_held else start + second.inputs[node.target].last
-            storages.append((count_bytes(node), start, until))
+            storages.append(Storage(node, count_bytes(node), start, until, "cotangent"))
     gradients = set(second.results)
     for buffer in second.buffers:
-        until = end if buffer in gradients else start + buffer.last
-        storages.append((buffer.bytes, start + buffer.first, until))
-    return _fad.find_peak(storages)[0]
+        is_gradient = buffer in gradients
+        until = end if is_gradient else start + buffer.last
+        kind = "gradient" if is_gradient else "temporary"
+        storages.append(Storage(buffer.node, buffer.bytes, start + buffer.first, until, kind))
+    return storages

@@ -19,6 +19,7 @@ from ._inductor import bound_memory, find_parts
 from ._peak import Buffer, Schedule, get_tensors
 from ._pytorch import (
     BaseSchedulerNode,
+    CppScheduling,
     CustomSchedulerPass,
     InvokeSubgraph,
     Kernel,
@@ -74,11 +75,16 @@ def schedule_parts(
     parts: Parts, num_results: int, options: Container[str] | None, has_budget: bool = True
 ) -> tuple[Schedule, Schedule]:
     """Returns the schedules of forward, with so many results, and of backward, as the backend `fad`
-    compiles them, with a budget or without, where a user has set Inductor's `options`; as Inductor
-    alone does with None. Nothing of the parts is changed."""
+    compiles them, with a budget or without one, where a user has set Inductor's `options`; as
+    Inductor alone does with None. Nothing of the parts is changed."""
     forward, backward = parts
-    bounds = options, has_budget
-    first = _schedule(forward, range(num_results), (), {}, bounds, is_backward=False)
+
+    def bound(part: fx.GraphModule) -> Any:
+        if options is None:
+            return contextlib.nullcontext()
+        return bound_memory(part, has_budget, options)
+
+    first = _schedule(forward, range(num_results), (), {}, bound, is_backward=False)
     results = tree_leaves(forward.graph.output_node().args)
     strides = dict(zip(results, first.strides))
     saved = {node.name: found for node, found in strides.items() if isinstance(node, fx.Node)}
@@ -86,7 +92,7 @@ def schedule_parts(
     outputs = enumerate(tree_leaves(backward.graph.output_node().args))
     gradients = [number for number, node in outputs if isinstance(node, fx.Node)]
     donated = _find_donated(parts, num_results)
-    return first, _schedule(backward, gradients, donated, saved, bounds, is_backward=True)
+    return first, _schedule(backward, gradients, donated, saved, bound, is_backward=True)
 
 
 def _find_donated(parts: Parts, num_results: int) -> list[int]:
@@ -118,10 +124,10 @@ def _schedule(
     visible: Sequence[int],
     donated: Sequence[int],
     strides: Mapping[str, list[int] | None],
-    bounds: tuple[Container[str] | None, bool],
+    bound: Callable[[fx.GraphModule], Any],
     **arguments: Any,
 ) -> Schedule:
-    """Returns the schedule of `part`, for whose compilation there are `bounds`. The results of the numbers `visible` have the strides that
+    """Returns the schedule of `part` in the context `bound` of it. The results of the numbers `visible` have the strides that
     PyTorch expects, and the inputs of the numbers `donated` may be written over. By name, inputs
     have the `strides` with which forward makes them."""
     graph = fx.Graph()
@@ -138,10 +144,7 @@ def _schedule(
         inputs.append(value)
     if all(node.op in ("placeholder", "output") for node in graph.nodes):
         return _pass_through(graph)
-    options, has_budget = bounds
-    change = options is not None
-    bound = bound_memory(part, has_budget, options) if change else contextlib.nullcontext()
-    with bound, donate(donated):
+    with bound(part), donate(donated):
         read = _Read(get_after_fusion())
         with inductor_config.patch(read_after_fusion(read)):
             try:
@@ -171,6 +174,14 @@ def _count_buffer_bytes(node: Any) -> int:
         return 0
     size = hint_expression(V.graph.sizevars, layout.storage_size())
     return size * layout.dtype.itemsize
+
+
+def _find_origin(node: Any) -> fx.Node | None:
+    """Returns the operation of a graph that Inductor's `node` computes, or the last of several; None
+    where it does not say."""
+    found = getattr(node, "origin_node", None)
+    origins = [each for each in getattr(node, "origins", ()) if isinstance(each, fx.Node)]
+    return found or (max(origins) if origins else None)
 
 
 def _find_strides(node: Any) -> list[int] | None:
@@ -204,6 +215,7 @@ class _Walk:
     def __init__(self, scheduler: Scheduler) -> None:
         self.scheduler = scheduler
         self.schedule = Schedule()
+        self.numbers: list[int] = []
         # By the names of Inductor's buffers. Several may be in the same memory.
         self.held: dict[str, Buffer] = {}
         # The tuple by whose name each part of one is found.
@@ -211,17 +223,18 @@ class _Walk:
 
     def read(self) -> Schedule:
         schedule, nodes = self.schedule, self.scheduler.nodes
-        schedule.kernels = len(nodes)
+        self._number(nodes)
+        end = schedule.kernels = 1 + max(self.numbers, default=-1)
         own = (node for node in nodes if not node.is_extern())
         schedule.traffic = sum(node.get_read_write_buffers_sizes() for node in own)
         schedule.inputs = {name: Buffer(0, -1, -1) for name in V.graph.graph_inputs}
         self.held.update(schedule.inputs)
-        for number, node in enumerate(nodes):
+        for number, node in zip(self.numbers, nodes):
             self._add(number, node)
-        last = self._find_last(nodes)
+        last = self._find_last(nodes, end)
         for name, buffer in self.held.items():
             # An input that no kernel reads is not freed before the end.
-            unread = len(nodes) if name in schedule.inputs else buffer.first
+            unread = end if name in schedule.inputs else buffer.first
             # A tuple has all of its parts until the last one is taken out.
             packed = last.get(self.tuples.get(name, ""), 0)
             buffer.last = max(buffer.last, last.get(name, unread), packed)
@@ -229,10 +242,23 @@ class _Walk:
         schedule.strides = list(map(_find_strides, V.graph.graph_outputs))
         return schedule
 
-    def _find_last(self, nodes: Sequence[BaseSchedulerNode]) -> dict[str, int]:
-        """Returns the last kernel that uses each buffer; the end where it is not freed before."""
-        last = {name: number for number, node in enumerate(nodes) for name in node.last_usage}
-        return last | dict.fromkeys(V.graph.never_reuse_buffers, len(nodes))
+    def _number(self, nodes: Sequence[BaseSchedulerNode]) -> None:
+        """Finds the number of each kernel. Those in one function of a CPU have the same, as their
+        buffers are freed when it ends."""
+        number, is_open = -1, False
+        for node in nodes:
+            device = node.get_device()
+            is_call = node.is_extern() or node.is_template() or device is None
+            joins = not is_call and type(self.scheduler.get_backend(device)) is CppScheduling
+            number += not (joins and is_open)
+            is_open = joins
+            self.numbers.append(number)
+
+    def _find_last(self, nodes: Sequence[BaseSchedulerNode], end: int) -> dict[str, int]:
+        """Returns the last kernel that uses each buffer; the `end` where it is not freed before."""
+        numbered = zip(self.numbers, nodes)
+        last = {name: number for number, node in numbered for name in node.last_usage}
+        return last | dict.fromkeys(V.graph.never_reuse_buffers, end)
 
     def _add(self, number: int, kernel: BaseSchedulerNode) -> None:
         """Adds the buffers that `kernel` makes."""
@@ -286,6 +312,7 @@ class _Walk:
             self.tuples[part.get_name()] = buffer.get_name()
 
     def _make(self, number: int, buffer: Any) -> None:
-        made = Buffer(_count_buffer_bytes(buffer.node), number, number)
+        node = buffer.node
+        made = Buffer(_count_buffer_bytes(node), number, number, _find_origin(node))
         self.held[buffer.get_name()] = made
         self.schedule.buffers.append(made)

@@ -7,7 +7,7 @@ import os
 import pathlib
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import torch
@@ -16,7 +16,14 @@ from torch import fx
 from ..._bars import shorten
 from ..._layers import group_rows, label
 from ._graph import is_part
-from ._peak import Peak, count_storage_bytes, get_tensors, peak_bytes
+from ._peak import (
+    Peak,
+    Storage,
+    count_storage_bytes,
+    find_scheduled_peak,
+    get_tensors,
+    peak_bytes,
+)
 from ._pytorch import get_module_stack, identify_storage
 
 # How Dynamo's path of a module begins: the variable of the function that has the model.
@@ -65,6 +72,11 @@ class StepMemory:
         """The storages that are alive at the peak, the largest first."""
         alive = [each for each in self.allocations if each.first <= self.peak <= each.last]
         return tuple(sorted(alive, key=lambda allocation: -allocation.bytes))
+
+    @property
+    def bytes(self) -> int:
+        """Those that are alive at the peak."""
+        return sum(allocation.bytes for allocation in self.at_peak)
 
     def count(self) -> dict[str, list[int]]:
         """Returns the bytes that are alive at each operation, by the module that makes them."""
@@ -204,19 +216,29 @@ def describe_partition(
 def find_memory(peak: Peak, modules: Collection[str] | None) -> StepMemory:
     """Returns the memory of the step of `peak`, by the `modules` of the model, if they are
     known."""
-    allocations = tuple(
-        Allocation(
-            storage.bytes,
-            storage.kind,
-            name_operation(storage.node),
-            find_module(storage.node, modules),
-            find_line(storage.node),
-            storage.first,
-            storage.last,
-        )
-        for storage in peak.storages
-    )
+    allocations = tuple(describe_storage(storage, modules) for storage in peak.storages)
     return StepMemory(allocations, peak.operations, peak.start, peak.place)
+
+
+def make_step_memory(allocations: Sequence[Allocation], operations: int, start: int) -> StepMemory:
+    """Returns the memory of a step of so many `operations`, of which backward begins with number
+    `start`, that has `allocations`."""
+    _, place = find_scheduled_peak(allocations)
+    return StepMemory(tuple(allocations), operations, start, place)
+
+
+def describe_storage(storage: Storage, modules: Collection[str] | None) -> Allocation:
+    """Returns `storage` by the `modules` of the model, if they are known."""
+    node = storage.node
+    return Allocation(
+        storage.bytes,
+        storage.kind,
+        name_operation(node) if node else "",
+        find_module(node, modules) if node else "",
+        find_line(node) if node else "",
+        storage.first,
+        storage.last,
+    )
 
 
 def list_peak(memory: StepMemory, parameters: Mapping[str, int]) -> list[tuple[int, str, str, str]]:
@@ -296,13 +318,17 @@ def draw_memory(memories: Mapping[str, StepMemory], path: pathlib.Path) -> None:
     figure = Figure(figsize=(10, 4.5), layout="constrained")
     axes = figure.add_subplot()
     (name, memory), *others = memories.items()
-    places, series = _find_places(memory), _choose_series(memory)
+    places = find_places(memory)
+    series = {
+        label: [count / 2**20 for count in counts]
+        for label, counts in choose_series(memory).items()
+    }
     axes.stackplot(places, *series.values(), labels=series, step="post")
     most = sum(each[memory.peak] for each in series.values())
     axes.plot(places[memory.peak], most, "v", color="black", label=f"peak, {name}")
     for other, of_other in others:
         sums = [sum(counts) / 2**20 for counts in zip(*of_other.count().values())]
-        axes.step(_find_places(of_other), sums, color="black", where="post", label=other)
+        axes.step(find_places(of_other), sums, color="black", where="post", label=other)
     axes.axvline(1, color="gray", linestyle="dashed")
     axes.set_xticks([0.5, 1.5], ["forward", "backward"])
     axes.set_xlim(0, 2)
@@ -313,7 +339,7 @@ def draw_memory(memories: Mapping[str, StepMemory], path: pathlib.Path) -> None:
     figure.savefig(path)
 
 
-def _find_places(memory: StepMemory) -> list[float]:
+def find_places(memory: StepMemory) -> list[float]:
     """Returns where each operation is drawn: forward from 0 to 1, and backward from 1 to 2, so that
     steps of different numbers of operations are side by side."""
     start, end = memory.backward, memory.operations
@@ -321,8 +347,8 @@ def _find_places(memory: StepMemory) -> list[float]:
     return forward + [1 + place / (end - start) for place in range(end - start)]
 
 
-def _choose_series(memory: StepMemory) -> dict[str, list[float]]:
-    """Returns the MiB at each operation, of the modules of the most at the peak, and of all others.
+def choose_series(memory: StepMemory) -> dict[str, list[int]]:
+    """Returns the bytes at each operation, of the modules of the most at the peak, and of all others.
     The layers of a model are together."""
     of_modules = memory.count()
     counts = {
@@ -330,8 +356,8 @@ def _choose_series(memory: StepMemory) -> dict[str, list[float]]:
         for names in group_rows(of_modules, str, lambda module: None)
     }
     order = sorted(counts, key=lambda name: (-counts[name][memory.peak], -max(counts[name])))
-    chosen = {name: [n / 2**20 for n in counts[name]] for name in order[:_MODULES]}
+    chosen = {name: counts[name] for name in order[:_MODULES]}
     rest = [counts[name] for name in order[_MODULES:]]
     if rest:
-        chosen["other modules"] = [sum(each) / 2**20 for each in zip(*rest)]
+        chosen["other modules"] = [sum(each) for each in zip(*rest)]
     return chosen

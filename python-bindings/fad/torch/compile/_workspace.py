@@ -4,7 +4,11 @@ No graph shows it. oneDNN, for example, copies filters of convolutions, and oper
 layouts that depend on the processor and on the number of threads. So each different call runs once,
 on zeros, and the allocator says how much it gives."""
 
+import contextlib
 import functools
+import math
+from collections.abc import Iterator
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +22,7 @@ from ._pytorch import (
     IRNode,
     V,
     is_profiled,
+    tree_leaves,
     tree_map,
     unset_fake_temporarily,
     writes_out_alone,
@@ -38,6 +43,33 @@ class _Zeros:
         return torch.zeros(count, dtype=self.dtype).as_strided(self.size, self.strides)
 
 
+# Matrix products whose libraries take no memory of PyTorch's allocator in these types.
+_PRODUCTS = {torch.ops.aten.addmm, torch.ops.aten.baddbmm, torch.ops.aten.bmm, torch.ops.aten.mm}
+_WIDE = (torch.float32, torch.float64)
+
+
+@dataclass
+class Limit:
+    """Calls of at most so many `elements` run, and no product of `_PRODUCTS`; `left_out` are the
+    operators of larger ones."""
+
+    elements: int
+    left_out: set[str]
+
+
+_limit: ContextVar[Limit | None] = ContextVar("fad_limit_of_workspaces", default=None)
+
+
+@contextlib.contextmanager
+def limit_calls(limit: Limit) -> Iterator[None]:
+    """Lets calls within `limit` run alone; others take nothing."""
+    token = _limit.set(limit)
+    try:
+        yield
+    finally:
+        _limit.reset(token)
+
+
 # By operator, operands and threads, the bytes that a call takes.
 _TAKEN: dict[str, int] = {}
 
@@ -54,11 +86,41 @@ def count_taken(kernel: Any) -> int:
         arguments += kernel.constant_args
     if isinstance(kernel, ExternKernelOut):
         keywords = {**keywords, "out": kernel}
-    call = tree_map(_describe, (list(arguments), dict(keywords)))
-    key = repr((kernel.op_overload, call, torch.get_num_threads()))
+    return _measure(kernel.op_overload, *tree_map(_describe, (list(arguments), dict(keywords))))
+
+
+def count_call(op: Any, arguments: Any, keywords: Any) -> int:
+    """Returns the most bytes that a call of `op` on tensors of a CPU, which may be fake, has
+    allocated at once, with its results."""
+
+    def describe(value: Any) -> Any:
+        if not isinstance(value, torch.Tensor):
+            return value
+        return _Zeros(tuple(value.shape), tuple(value.stride()), value.dtype)
+
+    return _measure(op, *tree_map(describe, (list(arguments), dict(keywords))))
+
+
+def _measure(op: Any, arguments: list[Any], keywords: dict[str, Any]) -> int:
+    if not _is_within_limit(op, arguments, keywords):
+        return 0
+    key = repr((op, arguments, keywords, torch.get_num_threads()))
     if key not in _TAKEN:
-        _TAKEN[key] = _run(kernel.op_overload, *call)
+        _TAKEN[key] = _run(op, arguments, keywords)
     return _TAKEN[key]
+
+
+def _is_within_limit(op: Any, arguments: list[Any], keywords: dict[str, Any]) -> bool:
+    limit = _limit.get()
+    if limit is None:
+        return True
+    zeros = [each for each in tree_leaves((arguments, keywords)) if isinstance(each, _Zeros)]
+    if op.overloadpacket in _PRODUCTS and all(each.dtype in _WIDE for each in zeros):
+        return False
+    if sum(math.prod(each.size) for each in zeros) <= limit.elements:
+        return True
+    limit.left_out.add(str(op))
+    return False
 
 
 def _is_pure_call(kernel: Any) -> bool:

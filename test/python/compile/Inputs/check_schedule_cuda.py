@@ -14,7 +14,7 @@ from torch._inductor.scheduler import Scheduler
 import fake_cuda
 from fad.torch.compile._backend import make_inner
 from fad.torch.compile._budget import estimate_step_time
-from fad.torch.compile._peak import find_scheduled_peak
+from fad.torch.compile._peak import find_scheduled_peak, list_scheduled
 from fad.torch.compile._schedule import _Walk
 
 
@@ -57,7 +57,7 @@ def main():
     )
     trials = [re.match(r"(\d+) bytes at the scheduled peak", each) for each in messages]
     scheduled = [int(trial[1]) for trial in trials if trial]
-    peak = find_scheduled_peak(*partitioner.parts, tuple(schedules))
+    peak, _ = find_scheduled_peak(list_scheduled(*partitioner.parts, tuple(schedules)))
     print(f"scheduled {scheduled}, of the kernels {peak}")
     messages.clear()
     partitioner = Scheduled(slowdown=1.0)

@@ -1,0 +1,255 @@
+"""Whether a training step fits in a memory, before it runs."""
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ..._choices import check_choice
+from ..._policy import check_budget
+from .._pytorch import (
+    DataDependentOutputException,
+    DynamicOutputShapeException,
+    FakeTensorMode,
+)
+from .._requirements import torch
+from .._saved_memory.modules import ModuleMarks
+from ..compile._workspace import Limit, limit_calls
+from .compiled import LOWEST, schedule_step
+from .eager import Traced, trace_step
+from .fake import DIMENSIONS, Example, Loss, count_bytes, make_fake_model, read_example
+from .optimizers import find_optimizer
+from .report import Fit, Plan
+from .search import find_largest
+
+PLANS = ("eager", "inductor", "fad", LOWEST)
+_DEVICES = ("cpu", "cuda")
+# Calls of libraries of a CPU run alone for their workspaces if their operands have so many elements
+# at most.
+_ELEMENTS = 1 << 24
+
+
+def fit(
+    model: torch.nn.Module,
+    example: Any,
+    *,
+    memory: int | str | None = None,
+    optimizer: str | Callable = "adamw",
+    budget: int | float | str | None = None,
+    vary: str = "batch",
+    plans: Sequence[str] = PLANS,
+    device: str | None = None,
+) -> Fit:
+    """Returns the memory that a training step of `model` takes, by plan, before it runs.
+
+    Neither the model nor its inputs need memory: both may be on PyTorch's device "meta". `example`
+    has the inputs of the model: a tensor, a tuple of arguments, or a dictionary of arguments by
+    name. The result of the model is its loss, or has one as `loss`, or is a tensor, of which
+    backward begins with ones. A step is forward, backward, and a step of `optimizer`: "none",
+    "sgd", "momentum", "adam" or "adamw", with PyTorch's defaults, or a function that makes one of a
+    list of parameters. Gradients are None before it.
+
+    The `plans` are "eager", PyTorch without `torch.compile`; "inductor", `torch.compile` by itself;
+    "fad", its backend "fad"; and "lowest", that with the lowest budget that it keeps. With
+    `budget`, there is one more, "budget": a `fad.budget`. With `memory`, a number of bytes or text
+    such as "24GB", there is the largest size of the examples' dimension `vary` within that, too:
+    "batch", the first one of all inputs that have as many rows as the first input, or "length", the
+    second. `device` is "cpu" or "cuda"; by default that of the model, and "cuda" for "meta".
+
+    All that `torch.compile` has compiled before is compiled again at its next call. Raises
+    ValueError where the model does not run with the example, or needs values of tensors."""
+    if not isinstance(model, torch.nn.Module):
+        raise TypeError(f"model is a {type(model).__name__}; give a torch.nn.Module")
+    memory = check_budget("memory", memory)
+    check_choice("vary is", vary, DIMENSIONS)
+    for name in plans:
+        check_choice("there is no plan", name, PLANS)
+    found = read_example(example)
+    size = found.get_size(vary)
+    if size is None:
+        raise ValueError(f"no input of the example has a dimension for the {vary}; vary the batch")
+    device = _find_device(model, device)
+    name, make_optimizer = find_optimizer(optimizer, device)
+    budgets = {"fad": None, LOWEST: LOWEST}
+    chosen = {each: budgets[each] for each in plans if each in budgets}
+    if budget is not None:
+        chosen["budget"] = budget
+    step = _Step(model, make_optimizer, device == "cpu")
+    wanted = [*plans, *["budget"] * (budget is not None)]
+    return _Answer(step, found, chosen, wanted, memory, vary, size).make(
+        type(model).__name__, device, name
+    )
+
+
+def _find_device(model: torch.nn.Module, device: str | None) -> str:
+    if device is not None:
+        return check_choice("device is", device, _DEVICES)
+    kinds = {parameter.device.type for parameter in model.parameters()}
+    return "cpu" if kinds <= {"cpu"} else "cuda"
+
+
+class _Step:
+    """Steps of a model without memory, of examples of any size."""
+
+    def __init__(
+        self, model: torch.nn.Module, make_optimizer: Callable | None, has_workspaces: bool
+    ) -> None:
+        self.mode = FakeTensorMode(allow_non_fake_inputs=True)
+        self.loss = Loss(make_fake_model(model, self.mode)).train(model.training)
+        self.make_optimizer, self.has_workspaces = make_optimizer, has_workspaces
+        self.marks = ModuleMarks({"": self.loss.model})
+        # Calls of libraries that are too large to run alone.
+        self.limit = Limit(_ELEMENTS if has_workspaces else 0, set())
+
+    def trace(self, example: Example, updates: bool) -> Traced:
+        """Returns the memory of the step in eager PyTorch; that of the optimizer, if `updates`."""
+        make = self.make_optimizer if updates else None
+        with self.mode, limit_calls(self.limit):
+            fake = example.make_fake(self.mode)
+            return trace_step(self.loss, fake, self.marks, make, self.has_workspaces)
+
+    def schedule(self, example: Example, budgets: Mapping[str, Any], has_stock: bool) -> Any:
+        """Returns the schedules of the step by Inductor, and of fad's plans of `budgets`."""
+        with self.mode, limit_calls(self.limit), warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="no selection that fad tries")
+            fake = example.make_fake(self.mode)
+            return schedule_step(self.loss, fake, self.marks.names, budgets, has_stock)
+
+
+class _Answer:
+    """The plans of a step, and their largest sizes within a memory."""
+
+    def __init__(
+        self,
+        step: _Step,
+        example: Example,
+        budgets: Mapping[str, Any],
+        plans: Sequence[str],
+        memory: int | None,
+        vary: str,
+        size: int,
+    ) -> None:
+        self.step, self.example, self.budgets, self.plans = step, example, budgets, plans
+        self.memory, self.vary, self.size = memory, vary, size
+        loss = step.loss
+        self.parameters = count_bytes(loss.parameters())
+        self.buffers = count_bytes([*loss.parameters(), *loss.buffers()]) - self.parameters
+        self.traced = _run(lambda: step.trace(example, True))
+        self.graphs = 1
+
+    def make(self, model: str, device: str, optimizer: str) -> Fit:
+        """Returns the answer."""
+        memories = self._find_memories(self.example)
+        plans = {name: self._make_plan(name, *memories[name]) for name in self.plans}
+        return Fit(
+            model,
+            device,
+            optimizer,
+            self.vary,
+            self.size,
+            self.memory,
+            self.parameters,
+            self.buffers,
+            count_bytes(self.example.tensors),
+            self.traced.state,
+            self.traced.gradients,
+            self.step.marks.count_parameters(),
+            plans,
+            tuple(self._list_unknown(device)),
+        )
+
+    def _find_memories(self, example: Example, only: str | None = None) -> dict[str, Any]:
+        """Returns the memory of a step with `example`, and what it keeps, by plan; of the plan
+        `only`, where one is named."""
+        found: dict[str, Any] = {}
+        wanted = [only] if only else self.plans
+        if "eager" in wanted:
+            is_first = example is self.example
+            traced = self.traced if is_first else _run(lambda: self.step.trace(example, False))
+            found["eager"] = traced.memory, traced.kept
+        budgets = {name: budget for name, budget in self.budgets.items() if name in wanted}
+        if budgets or "inductor" in wanted:
+            scheduled = _run(lambda: self.step.schedule(example, budgets, "inductor" in wanted))
+            for name, each in scheduled.items():
+                self.graphs = max(self.graphs, len(each.graphs))
+                found[name] = each.join(), each.kept
+        return found
+
+    def _make_plan(self, name: str, memory: Any, kept: int) -> Plan:
+        update = self.traced.update if self.step.make_optimizer else 0
+        step = memory.bytes
+        static = self._count_static(self.example)
+        largest = largest_peak = None
+        if self.memory is not None:
+            largest, largest_peak = self._find_largest(name, static + max(step, update))
+        return Plan(
+            name,
+            self._find_options(name, step),
+            kept,
+            step,
+            update,
+            static + max(step, update),
+            memory,
+            largest,
+            largest_peak,
+        )
+
+    def _count_static(self, example: Example) -> int:
+        inputs = count_bytes(example.tensors)
+        return self.parameters + self.buffers + self.traced.state + inputs
+
+    def _find_largest(self, name: str, peak: int) -> tuple[int, int]:
+        """Returns the largest size within the memory, and what it takes."""
+        assert self.memory is not None
+        update = self.traced.update if self.step.make_optimizer else 0
+        fixed = self.parameters + self.buffers + self.traced.state
+        if fixed + max(update, self.traced.gradients) > self.memory:
+            return 0, peak
+
+        def count(size: int) -> int:
+            example = self.example.resize(self.vary, size)
+            memory, _ = self._find_memories(example, name)[name]
+            return self._count_static(example) + max(memory.bytes, update)
+
+        return find_largest(self.size, peak, count, fixed + self.traced.gradients, self.memory)
+
+    def _find_options(self, name: str, step: int) -> dict[str, Any] | None:
+        """Returns the options of fad to write for a plan."""
+        if name in ("eager", "inductor"):
+            return None
+        if name == "fad":
+            return {}
+        if name == "budget":
+            return {"fad.budget": self.budgets[name]}
+        left = (self.memory or 0) - self._count_static(self.example)
+        return {"fad.budget": max(left, step)}
+
+    def _list_unknown(self, device: str) -> list[str]:
+        unknown = ["fragmentation of the allocator, and rounding of sizes by it"]
+        if device == "cuda":
+            unknown += [
+                "CUDA's context, and workspaces of its libraries",
+                "differences of a GPU's operators and kernels, as all are those of a CPU",
+            ]
+        elif self.step.limit.left_out:
+            names = ", ".join(sorted(self.step.limit.left_out))
+            unknown.append(f"workspaces of calls that are too large to be tried: {names}")
+        if self.graphs > 1:
+            unknown.append(f"tensors between the {self.graphs} graphs that torch.compile captures")
+        return unknown
+
+
+def _run(call: Callable[[], Any]) -> Any:
+    """Returns the result of `call`, which runs the model. Its errors say what to do."""
+    try:
+        return call()
+    except (DataDependentOutputException, DynamicOutputShapeException) as error:
+        raise ValueError(
+            f"the model needs values of tensors, which have none before a run ({error}); leave out "
+            "what depends on them, such as checks, or masks that are all ones"
+        ) from error
+    except (AttributeError, IndexError, KeyError, RuntimeError, TypeError) as error:
+        first = str(error).strip().splitlines()
+        raise ValueError(
+            f"the model does not run with the example: {type(error).__name__}: "
+            f"{first[0] if first else ''}"
+        ) from error

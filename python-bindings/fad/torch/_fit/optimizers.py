@@ -1,0 +1,29 @@
+"""Optimizers by name, as training programs make them."""
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from ..._choices import check_choice
+from .._requirements import torch
+
+_NAMES: dict[str, Callable] = {
+    "sgd": torch.optim.SGD,
+    "momentum": functools.partial(torch.optim.SGD, momentum=0.9),
+    "adam": torch.optim.Adam,
+    "adamw": torch.optim.AdamW,
+}
+NAMES = ("none", *_NAMES)
+
+
+def find_optimizer(optimizer: Any, device: str) -> tuple[str, Callable | None]:
+    """Returns the name of `optimizer`, and the function that makes one of parameters; None for
+    "none". It is a name of `NAMES`, or such a function."""
+    if callable(optimizer):
+        made = getattr(optimizer, "func", optimizer)
+        return getattr(made, "__name__", type(made).__name__), optimizer
+    name = check_choice("optimizer is", optimizer, NAMES)
+    if name == "none":
+        return name, None
+    # On a GPU, PyTorch updates all parameters at once, unless it is told otherwise.
+    return name, functools.partial(_NAMES[name], foreach=device != "cpu")

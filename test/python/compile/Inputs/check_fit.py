@@ -1,0 +1,249 @@
+"""The memory of steps that fad.torch.fit says, beside that of the allocator; largest batches, texts,
+pictures and errors."""
+
+import contextlib
+import functools
+import gc
+import io
+import sys
+import tempfile
+import xml.dom.minidom
+from unittest import mock
+
+import torch
+from torch import nn
+from torch._inductor import config as inductor_config
+from torch._inductor.async_compile import AsyncCompile
+
+import fad.torch
+from fad.torch._fit.command import main as run_command
+from fad.torch._saved_memory.allocator import watch_allocator
+
+
+class Gated(nn.Module):
+    """Gated layers, whose gradients are summed, with a loss."""
+
+    def __init__(self):
+        super().__init__()
+        self.norm = nn.LayerNorm(32)
+        self.gate, self.up, self.down = nn.Linear(32, 64), nn.Linear(32, 64), nn.Linear(64, 32)
+
+    def forward(self, x):
+        y = self.norm(x)
+        y = self.down(nn.functional.silu(self.gate(y)) * self.up(y))
+        return {"loss": (x + nn.functional.dropout(y, 0.1)).square().mean(), "rows": y}
+
+
+class Broken(nn.Module):
+    """Two graphs."""
+
+    def __init__(self):
+        super().__init__()
+        self.one, self.two = nn.Linear(32, 64), nn.Linear(64, 32)
+
+    def forward(self, x):
+        y = torch.tanh(self.one(x))
+        torch._dynamo.graph_break()
+        return torch.tanh(self.two(y)).sum()
+
+
+def make_convolutions():
+    return nn.Sequential(
+        nn.Conv2d(3, 8, 3, padding=1), nn.BatchNorm2d(8), nn.ReLU(), nn.MaxPool2d(2),
+        nn.Conv2d(8, 8, 3, padding=1), nn.GELU(), nn.Flatten(), nn.Linear(512, 4),
+    )  # fmt: skip
+
+
+MODELS = {
+    "gated": (Gated, (128, 32)),
+    "convolutions": (make_convolutions, (4, 3, 16, 16)),
+    "encoder": (lambda: nn.TransformerEncoderLayer(32, 2, 64, batch_first=True), (4, 16, 32)),
+}
+OPTIMIZERS = {
+    "momentum": functools.partial(torch.optim.SGD, momentum=0.9),
+    "adamw": torch.optim.AdamW,
+    "foreach": functools.partial(torch.optim.AdamW, foreach=True),
+}
+
+
+def measure(model, x, optimizer, call):
+    """The most bytes that are there during the second step."""
+    optimizer = optimizer(model.parameters())
+
+    def step():
+        result = call(x)
+        result = result["loss"] if isinstance(result, dict) else result
+        torch.autograd.backward(result, torch.ones_like(result))
+        del result
+        optimizer.step()
+
+    step()
+    optimizer.zero_grad()
+    gc.collect()
+    state = [each for entry in optimizer.state.values() for each in entry.values()]
+    tensors = (*model.parameters(), *model.buffers(), x, *(s for s in state if s is not None))
+    static = {each.untyped_storage()._cdata: each.untyped_storage().nbytes() for each in tensors}
+    return sum(static.values()) + watch_allocator(step, on_gpu=False)[1].peak
+
+
+def check_eager():
+    for name, (make, shape) in MODELS.items():
+        for kind, optimizer in OPTIMIZERS.items():
+            model, x = make(), torch.randn(shape)
+            given = kind if kind in ("adamw", "momentum") else optimizer
+            answer = fad.torch.fit(model, x, optimizer=given, plans=["eager"])
+            assert all(each.grad is None for each in model.parameters())
+            said, measured = answer["eager"].peak, measure(model, x, optimizer, model)
+            assert abs(said / measured - 1) < 0.01, (name, kind, said, measured)
+    # On a GPU, PyTorch's optimizer has temporary tensors of all parameters at once.
+    model, x = Gated(), torch.randn(2, 32)
+    answers = [fad.torch.fit(model, x, plans=["eager"], device=each) for each in ("cpu", "cuda")]
+    one, all_ = (answer["eager"].update for answer in answers)
+    assert all_ - answers[1].gradients >= answers[1].parameters > one - answers[0].gradients
+    print("eager: peaks are the allocator's")
+
+
+def check_compiled():
+    make, shape = MODELS["gated"]
+    model, x = make(), torch.randn(shape)
+    answer = fad.torch.fit(model, x)
+    for name in ("inductor", "fad", "lowest"):
+        torch._dynamo.reset()
+        options = answer[name].options
+        keywords = {} if options is None else {"backend": "fad", "options": options or None}
+
+        def call(x):
+            return model(x)["loss"]
+
+        compiled = torch.compile(call, dynamic=False, **keywords)
+        # Kernels of no instructions need no compiler, and the same memory.
+        empty = mock.patch.object(
+            AsyncCompile, "cpp_pybinding", lambda *_, **__: lambda *operands: None
+        )
+        with empty, inductor_config.patch(fx_graph_cache=False):
+            measured = measure(model, x, torch.optim.AdamW, compiled)
+        said = answer[name].peak
+        assert abs(said / measured - 1) < 0.01, (name, said, measured)
+    assert answer["fad"].kept < answer["inductor"].kept < answer["eager"].kept
+    assert answer["lowest"].peak <= answer["fad"].peak
+    print("compiled: peaks are the allocator's")
+    broken = fad.torch.fit(Broken(), torch.randn(64, 32), plans=["inductor"])
+    saved = [each.bytes for each in broken["inductor"].memory.allocations]
+    assert sum(saved) > broken["inductor"].step >= 64 * 64 * 4
+    assert "tensors between the 2 graphs that torch.compile captures" in broken.unknown
+    return answer
+
+
+def check_largest():
+    model = Gated()
+
+    def find(size, **options):
+        shape = (2, size, 32) if "vary" in options else (size, 32)
+        x = torch.empty(shape, device="meta")
+        return fad.torch.fit(model, x, plans=["eager"], **options)
+
+    for options in ({}, {"vary": "length"}):
+        answer = find(64, memory="1MB", **options)
+        largest = answer["eager"].largest
+        assert find(largest, **options)["eager"].peak == answer["eager"].largest_peak <= 10**6
+        assert find(largest + 1, **options)["eager"].peak > 10**6
+    assert find(4096, memory="1MB").best is None
+    print(find(4096, memory="1MB").summary())
+    print(find(4096, memory="90KB").summary())
+    print(find(2, memory="113KB").summary())
+
+
+def check_texts(answer):
+    print(answer)
+    with tempfile.NamedTemporaryFile(suffix=".svg") as file:
+        answer.draw(file.name, "fad")
+        texts = xml.dom.minidom.parse(file.name).getElementsByTagName("text")
+    words = {text.firstChild.data for text in texts}
+    assert {"forward", "backward", "KiB"} <= words, words
+    assert any(word.endswith("parameters, state, inputs") for word in words), words
+    data = answer.to_dict()
+    at_peak = sum(each["bytes"] for each in data["plans"]["fad"]["at_peak"])
+    assert at_peak == answer["fad"].step
+
+
+def check_errors():
+    model, x = Gated(), torch.randn(4, 32)
+    for arguments, options in (
+        ((torch.nn.functional.gelu, x), {}),
+        ((model, x), {"memory": "24 apples"}),
+        ((model, x), {"optimizer": "adamv"}),
+        ((model, x), {"vary": "width"}),
+        ((model, x), {"plans": ["egaer"]}),
+        ((model, x), {"device": "tpu"}),
+        ((model, torch.randn(4, 31)), {}),
+        ((model, torch.randn(4)), {"vary": "length"}),
+        ((model, 3), {}),
+        ((model, ()), {}),
+        ((nn.Threshold(0.0, 0.0), x), {}),
+    ):
+        try:
+            fad.torch.fit(*arguments, **{"plans": ["eager"], **options})
+        except (TypeError, ValueError) as error:
+            print(f"{type(error).__name__}: {error}")
+
+
+def check_command():
+    import fad.torch.fit
+
+    assert fad.torch.fit.__name__ == "fit" and callable(fad.torch.fit)
+    with contextlib.redirect_stderr(sys.stdout), mock.patch.dict(sys.modules, transformers=None):
+        with contextlib.suppress(SystemExit):
+            run_command(["gpt2"])
+
+
+def check_configurations():
+    tiny = ["--set", "n_layer=1", "n_embd=32", "n_head=2", "vocab_size=100", "--plans", "eager"]
+    with contextlib.redirect_stderr(sys.stdout):
+        for arguments in (
+            ["gtp2"],
+            ["no/config.json"],
+            ['{"model_type": "gpt3"}'],
+            ["gpt2", "--length", "5000"],
+            ["gpt2", "--batch", "0"],
+            ["gpt2", "--set", "n_layer"],
+            ["encodec"],
+        ):
+            with contextlib.suppress(SystemExit):
+                run_command(arguments)
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out):
+            status = run_command(["gpt2", *tiny, "--memory=4MB", "--length=64", "--batch=64"])
+    print(status, out.getvalue().splitlines()[0])
+    kinds = ["--length=16", "--plans=eager"]
+    small = ["num_hidden_layers=1", "hidden_size=32", "num_attention_heads=2"]
+    for name, changes in (
+        ("BertForSequenceClassification", [*small, "vocab_size=100"]),
+        ("vit", [*small, "image_size=32"]),
+        ("t5", ["num_layers=1", "d_model=32", "vocab_size=100"]),
+        (
+            "whisper",
+            [
+                "encoder_layers=1",
+                "decoder_layers=1",
+                "encoder_attention_heads=2",
+                "decoder_attention_heads=2",
+                "d_model=32",
+                "vocab_size=100",
+            ],
+        ),
+    ):
+        with contextlib.redirect_stdout(io.StringIO()) as out:
+            run_command([name, *kinds, "--set", *changes])
+        print(out.getvalue().split(",")[0])
+
+
+if __name__ == "__main__":
+    torch.manual_seed(0)
+    if "--configurations" in sys.argv:
+        check_configurations()
+    else:
+        check_eager()
+        check_largest()
+        check_errors()
+        check_command()
+        check_texts(check_compiled())
