@@ -110,8 +110,13 @@ def make_model(configuration: Any, dtype: torch.dtype) -> tuple[torch.nn.Module,
     if configuration.is_encoder_decoder and not hasattr(configuration, "decoder_start_token_id"):
         # Of any value: labels are shifted by it.
         configuration.decoder_start_token_id = 0
-    with torch.device("meta"):
-        model = getattr(transformers, name)(configuration)
+    try:
+        with torch.device("meta"):
+            model = getattr(transformers, name)(configuration)
+    except Exception as error:
+        raise ValueError(
+            f"the configuration makes no {name}: {type(error).__name__}: {error}"
+        ) from error
     # Without it, each call warns.
     if labels == "tokens" and name.endswith("LMHeadModel"):
         model.loss_type = "ForCausalLM"

@@ -207,6 +207,7 @@ def check_configurations():
             ["gpt2", "--batch", "0"],
             ["gpt2", "--set", "n_layer"],
             ["encodec"],
+            ["opt", "--set", "hidden_size=30", "num_attention_heads=4"],
         ):
             with contextlib.suppress(SystemExit):
                 run_command(arguments)
@@ -228,7 +229,6 @@ def check_configurations():
                 "encoder_attention_heads=2",
                 "decoder_attention_heads=2",
                 "d_model=32",
-                "vocab_size=100",
             ],
         ),
     ):
