@@ -197,6 +197,9 @@ def check_budgets():
         print(f"{engine} {chunks}: the peak falls: {peak < share * before}")
     tried = [int(text.split()[0]) for text in MESSAGES.find("at the scheduled peak")]
     print("only chunks keep it:", [each < share * tried[0] for each in tried])
+    bound = int(0.4 * before)
+    peak = step(model, hidden, **{"fad.engine": "eager", "fad.budget": bound})[1]
+    print("bytes are kept:", peak <= bound)
 
 
 def check_sizes():
