@@ -114,7 +114,7 @@ def find_rates(device: torch.device) -> Rates:
 
 
 def _is_in_group() -> bool:
-    """Whether this process trains with others."""
+    """Tells whether this process trains with others."""
     group = torch.distributed
     return group.is_available() and group.is_initialized() and group.get_world_size() > 1
 
