@@ -208,7 +208,7 @@ class Budgets(unittest.TestCase):
 
 class Fallback(unittest.TestCase):
     def test_place(self):
-        name = "fad.torch.compile._partitioner.write_last"
+        name = "fad.torch.compile._parts.write_last"
         with mock.patch(name, side_effect=KeyError("no plan")):
             found, place = step({"fad.engine": "eager"}, Layers().layers[0])
         text = "fad leaves this graph to PyTorch's partitioner: KeyError: 'no plan'"

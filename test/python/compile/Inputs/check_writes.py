@@ -315,7 +315,7 @@ class Writes(unittest.TestCase):
             for options in choose_options(0):
                 with (
                     self.subTest(name, **options),
-                    mock.patch("fad.torch.compile._partitioner.write_last", side_effect=KeyError),
+                    mock.patch("fad.torch.compile._parts.write_last", side_effect=KeyError),
                     warnings.catch_warnings(record=True) as caught,
                 ):
                     warnings.simplefilter("always")
