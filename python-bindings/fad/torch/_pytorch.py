@@ -21,12 +21,12 @@ from torch.autograd import forward_ad
 from torch.autograd.function import _SingleLevelFunction as SingleLevelFunction
 from torch.nn.modules import module as of_all_modules
 from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_leaves
+from torch.utils._pytree import tree_leaves, tree_map
 
 from ._requirements import torch
 
 # These would be unnecessary with
-# - public names for `tree_leaves` and `TorchDispatchMode`, which are in PyTorch's documentation;
+# - public names for `tree_leaves`, `tree_map` and `TorchDispatchMode`, which are in PyTorch's documentation;
 # - a public base of the errors that fake tensors raise, and a public `FakeTensorMode`;
 # - a torch function mode that sees calls of `autograd.Function.apply`: `SingleLevelFunction`.
 __all__ = [
@@ -36,6 +36,7 @@ __all__ = [
     "SingleLevelFunction",
     "TorchDispatchMode",
     "tree_leaves",
+    "tree_map",
 ]
 
 

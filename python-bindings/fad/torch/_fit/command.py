@@ -58,7 +58,14 @@ def _run(options: argparse.Namespace) -> int:
             raise ValueError(f"--{name} is {size}; give a number of at least 1")
     from .configurations import find_positions, make_inputs, make_model, read_configuration
 
-    configuration = read_configuration(options.model, options.set)
+    try:
+        configuration = read_configuration(options.model, options.set)
+    except (ImportError, TypeError, ValueError):
+        raise
+    except Exception as error:
+        # transformers checks the types of entries by errors of its own.
+        changes = f" with --set {' '.join(options.set)}" if options.set else ""
+        raise ValueError(f"there is no configuration {options.model}{changes}: {error}") from error
     dtype = getattr(torch, options.dtype)
     model, labels = make_model(configuration, dtype)
     positions = find_positions(configuration)
@@ -79,7 +86,10 @@ def _run(options: argparse.Namespace) -> int:
     )
     print(answer.to_json() if options.json else answer, end="\n" if options.json else "")
     if options.svg:
-        answer.draw(options.svg)
+        try:
+            answer.draw(options.svg)
+        except OSError as error:
+            raise ValueError(f"--svg is {options.svg}, which is not written: {error}") from error
     return int(answer.best is None)
 
 

@@ -167,7 +167,7 @@ def trace_step(
     parameters = [each for each in loss.parameters() if each.grad is not None]
     gradients = count_bytes([each.grad for each in parameters])
     state = update = 0
-    if make_optimizer is not None:
+    if make_optimizer is not None and parameters:
         state, update = _trace_update(make_optimizer, parameters, marks)
     for parameter in parameters:
         parameter.grad = None

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .._pytorch import FakeTensorMode, get_storage_id, tree_leaves
+from .._pytorch import FakeTensorMode, get_storage_id, tree_leaves, tree_map
 from .._requirements import torch
 
 # The dimension of the inputs that has each size.
@@ -41,7 +41,10 @@ class Example:
                 return value
             shape = [*value.shape]
             shape[dim] = size
-            return value.new_empty(shape)
+            # In the order of the dimensions in memory.
+            order = sorted(range(value.dim()), key=value.stride, reverse=True)
+            made = torch.empty_permuted(shape, order, dtype=value.dtype, device="meta")
+            return made.requires_grad_(value.requires_grad)
 
         return _change(self, change)
 
@@ -52,16 +55,7 @@ class Example:
 
 def _change(example: Example, change: Callable[[Any], Any]) -> Example:
     """Returns `example` with the results of `change` in the place of its leaves."""
-    return Example(*_map((example.arguments, dict(example.keywords)), change))
-
-
-def _map(values: Any, change: Any) -> Any:
-    """Returns `values` with the results of `change` in the place of their leaves."""
-    if isinstance(values, tuple | list):
-        return type(values)(_map(each, change) for each in values)
-    if isinstance(values, dict):
-        return {name: _map(each, change) for name, each in values.items()}
-    return change(values)
+    return Example(*tree_map(change, (example.arguments, dict(example.keywords))))
 
 
 def read_example(example: Any) -> Example:
@@ -80,7 +74,12 @@ def read_example(example: Any) -> Example:
         )
     if not found.tensors:
         raise ValueError("example has no tensor, so that the model has no batch; give its inputs")
-    return _change(found, lambda leaf: leaf.to("meta") if isinstance(leaf, torch.Tensor) else leaf)
+    return _change(found, lambda leaf: _drop(leaf) if isinstance(leaf, torch.Tensor) else leaf)
+
+
+def _drop(tensor: torch.Tensor) -> torch.Tensor:
+    """Returns a tensor like `tensor` without memory."""
+    return tensor.detach().to("meta").requires_grad_(tensor.requires_grad)
 
 
 def _make_fake(value: Any, mode: FakeTensorMode) -> Any:

@@ -1,5 +1,7 @@
 """Whether a training step fits in a memory, before it runs."""
 
+import logging
+import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -55,6 +57,8 @@ def fit(
     "batch", the first one of all inputs that have as many rows as the first input, or "length", the
     second. `device` is "cpu" or "cuda"; by default that of the model, and "cuda" for "meta".
 
+    Sizes with which the model does not run are too large.
+
     All that `torch.compile` has compiled before is compiled again at its next call. Raises
     ValueError where the model does not run with the example, or needs values of tensors."""
     if not isinstance(model, torch.nn.Module):
@@ -63,10 +67,15 @@ def fit(
     check_choice("vary is", vary, DIMENSIONS)
     for name in plans:
         check_choice("there is no plan", name, PLANS)
+    if not plans and budget is None:
+        raise ValueError("plans is empty; name one of them, or give a budget")
     found = read_example(example)
     size = found.get_size(vary)
     if size is None:
-        raise ValueError(f"no input of the example has a dimension for the {vary}; vary the batch")
+        others = "; vary the batch" if vary != "batch" else ""
+        raise ValueError(f"no input of the example has a dimension for the {vary}{others}")
+    if size == 0:
+        raise ValueError(f"the {vary} of the example is 0; give at least 1")
     device = _find_device(model, device)
     name, make_optimizer = find_optimizer(optimizer, device)
     budgets = {"fad": None, LOWEST: LOWEST}
@@ -94,7 +103,7 @@ class _Step:
         self, model: torch.nn.Module, make_optimizer: Callable | None, has_workspaces: bool
     ) -> None:
         self.mode = FakeTensorMode(allow_non_fake_inputs=True)
-        self.loss = Loss(make_fake_model(model, self.mode)).train(model.training)
+        self.loss = Loss(make_fake_model(model, self.mode))
         self.make_optimizer, self.has_workspaces = make_optimizer, has_workspaces
         self.marks = ModuleMarks({"": self.loss.model})
         # Calls of libraries that are too large to run alone.
@@ -135,6 +144,8 @@ class _Answer:
         self.buffers = count_bytes([*loss.parameters(), *loss.buffers()]) - self.parameters
         self.traced = _run(lambda: step.trace(example, True))
         self.graphs = 1
+        # By plan, the largest peak of a graph.
+        self.peaks: dict[str, int] = {}
 
     def make(self, model: str, device: str, optimizer: str) -> Fit:
         """Returns the answer."""
@@ -172,6 +183,8 @@ class _Answer:
             for name, each in scheduled.items():
                 self.graphs = max(self.graphs, len(each.graphs))
                 found[name] = each.join(), each.kept
+                if example is self.example:
+                    self.peaks[name] = max(memory.bytes for memory in each.graphs)
         return found
 
     def _make_plan(self, name: str, memory: Any, kept: int) -> Plan:
@@ -205,9 +218,13 @@ class _Answer:
         if fixed + max(update, self.traced.gradients) > self.memory:
             return 0, peak
 
-        def count(size: int) -> int:
+        def count(size: int) -> float:
             example = self.example.resize(self.vary, size)
-            memory, _ = self._find_memories(example, name)[name]
+            try:
+                memory, _ = self._find_memories(example, name)[name]
+            except ValueError:
+                # A model may have no more positions, for example.
+                return math.inf
             return self._count_static(example) + max(memory.bytes, update)
 
         return find_largest(self.size, peak, count, fixed + self.traced.gradients, self.memory)
@@ -220,6 +237,9 @@ class _Answer:
             return {}
         if name == "budget":
             return {"fad.budget": self.budgets[name]}
+        # A budget is for each graph alone.
+        if self.graphs > 1:
+            return {"fad.budget": self.peaks[name]}
         left = (self.memory or 0) - self._count_static(self.example)
         return {"fad.budget": max(left, step)}
 
@@ -240,6 +260,9 @@ class _Answer:
 
 def _run(call: Callable[[], Any]) -> Any:
     """Returns the result of `call`, which runs the model. Its errors say what to do."""
+    # PyTorch logs the errors of fake tensors, too.
+    log = logging.getLogger("torch._subclasses.fake_tensor")
+    was_disabled, log.disabled = log.disabled, True
     try:
         return call()
     except (DataDependentOutputException, DynamicOutputShapeException) as error:
@@ -253,3 +276,5 @@ def _run(call: Callable[[], Any]) -> Any:
             f"the model does not run with the example: {type(error).__name__}: "
             f"{first[0] if first else ''}"
         ) from error
+    finally:
+        log.disabled = was_disabled

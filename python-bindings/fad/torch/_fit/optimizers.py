@@ -21,9 +21,19 @@ def find_optimizer(optimizer: Any, device: str) -> tuple[str, Callable | None]:
     "none". It is a name of `NAMES`, or such a function."""
     if callable(optimizer):
         made = getattr(optimizer, "func", optimizer)
-        return getattr(made, "__name__", type(made).__name__), optimizer
+        name = getattr(made, "__name__", type(made).__name__)
+        return name, functools.partial(_make, optimizer, device)
     name = check_choice("optimizer is", optimizer, NAMES)
     if name == "none":
         return name, None
-    # On a GPU, PyTorch updates all parameters at once, unless it is told otherwise.
-    return name, functools.partial(_NAMES[name], foreach=device != "cpu")
+    return name, functools.partial(_make, _NAMES[name], device)
+
+
+def _make(make: Callable, device: str, parameters: list[torch.nn.Parameter]) -> Any:
+    """Returns the optimizer that `make` makes of `parameters`, as on the `device`: on a GPU, PyTorch
+    updates all at once, unless it is told otherwise."""
+    optimizer = make(parameters)
+    for group in optimizer.param_groups:
+        if "foreach" in group and group["foreach"] is None and not group.get("fused"):
+            group["foreach"] = device != "cpu"
+    return optimizer

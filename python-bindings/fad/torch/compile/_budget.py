@@ -16,7 +16,7 @@ from ._graph import find_device, find_kind, is_part
 from ._peak import Schedule
 from ._pytorch import Parts
 from ._rates import find_rates
-from ._sizes import estimate_time
+from ._sizes import TIME, estimate_time
 
 # So many selections of a graph are scheduled for a budget at most.
 _MOST = 3
@@ -104,7 +104,11 @@ def estimate_step_time(parts: Parts, schedules: tuple[Schedule, Schedule]) -> fl
     `schedules` move, of their launches, and of the arithmetic of matrix products."""
     rates = find_rates(find_device(parts[0].graph))
     nodes = [node for part in parts for node in part.graph.nodes if node.op == "call_function"]
-    products = (node for node in nodes if not is_part(node) and find_kind(node) == "contraction")
+    products = (
+        node
+        for node in nodes
+        if TIME in node.meta or (not is_part(node) and find_kind(node) == "contraction")
+    )
     traffic = sum(schedule.traffic for schedule in schedules)
     kernels = sum(schedule.kernels for schedule in schedules)
     units = sum(map(estimate_time, products))

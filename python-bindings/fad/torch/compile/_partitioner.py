@@ -286,7 +286,11 @@ class Partitioner(CustomPartitionerFn):
                 self.planned = None
             finally:
                 self.trial = None
-        if self.has_budget and not self.is_fused and alternatives.list_finer(alternatives.first):
+        if (
+            self.has_budget
+            and not self.is_fused
+            and any(alternatives.list_finer(alternatives.first))
+        ):
             return self._split_by_estimates(split_once, Search(alternatives, split))
         return split_once()
 
@@ -301,8 +305,11 @@ class Partitioner(CustomPartitionerFn):
         self.has_warned, share = has_warned, self.fraction
         budget = self.options["peak_budget"] - self.kept_bytes
         budget = int(share * plan["fastest_peak"]) if share else budget
+        chosen = Trial(parts, plan, plan["peak"])
         try:
-            chosen = search.refine(Trial(parts, plan, plan["peak"]), budget)
+            chosen = search.refine(chosen, budget)
+        except Exception as error:
+            log_unscheduled(error)
         finally:
             self.trial = None
         self.planned = chosen.plan
@@ -369,13 +376,13 @@ class Partitioner(CustomPartitionerFn):
                 estimate_step_time(each, self._schedule(each, num_fwd_outputs))
                 for each in (parts, other)
             ]
+            log_judgement(*times)
+            if times[0] > (self.slowdown or 1.0) * times[1]:
+                return other
         except Exception as error:
             log_unscheduled(error)
-            times = [0.0, 0.0]
-        self.trial = None
-        log_judgement(*times)
-        if times[0] > (self.slowdown or 1.0) * times[1]:
-            return other
+        finally:
+            self.trial = None
         self.planned = plan
         return parts
 

@@ -247,7 +247,9 @@ def list_scheduled(
         if buffer not in made:
             continue
         storage, read = made[buffer], second.inputs.get(node.name)
-        storage.last = max(storage.last, start + read.last if read and counts[node] == 1 else end)
+        # A gradient may be written over it.
+        stays = read is None or counts[node] > 1 or read in second.results
+        storage.last = max(storage.last, end if stays else start + read.last)
         if storage.kind != "saved tensor":
             storage.kind = "saved tensor" if read else "result"
     storages = [*made.values()]

@@ -32,7 +32,6 @@ from torch._ops import OpOverload
 from torch._subclasses.fake_impls import _is_tensor_constructor, _like_tensor_constructors
 from torch._subclasses.fake_tensor import FakeTensor, unset_fake_temporarily
 from torch.fx.graph import _BoxedCodeGen
-from torch.utils._pytree import tree_map
 from torch.utils.checkpoint import CheckpointPolicy
 from torch.utils.flop_counter import flop_registry, sdpa_flop_count
 
@@ -42,6 +41,7 @@ from .._pytorch import (
     is_transformed,
     name_arguments,
     tree_leaves,
+    tree_map,
 )
 from .._releases import (
     TESTED,

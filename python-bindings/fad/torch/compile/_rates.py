@@ -14,6 +14,7 @@ import hashlib
 import json
 import os
 import pathlib
+import re
 import tempfile
 import time
 from collections.abc import Callable
@@ -110,7 +111,16 @@ def find_rates(device: torch.device) -> Rates:
         return look_up("")
     index = torch.cuda.current_device() if device.index is None else device.index
     name = torch.cuda.get_device_properties(index).name
-    return _find(index, name, "table" if _is_in_group() else os.environ.get("FAD_RATES", ""))
+    mode = "table" if _is_in_group() else os.environ.get("FAD_RATES", "")
+    return _find(index, name, mode, _read_precision())
+
+
+def _read_precision() -> str:
+    """Returns the settings of PyTorch for products of 32 bits."""
+    settings = torch.backends, torch.backends.cuda.matmul
+    found = [getattr(each, "fp32_precision", None) for each in settings]
+    # Where these are set, PyTorch refuses to tell the older setting.
+    return repr(torch.backends.cuda.matmul.allow_tf32 if found == [None, None] else found)
 
 
 def _is_in_group() -> bool:
@@ -121,17 +131,17 @@ def _is_in_group() -> bool:
 
 def look_up(name: str) -> Rates:
     """Returns the rates in the data sheet of the GPU `name`, or those of an A100."""
-    found = next((key for key in _TABLE if key in name), None)
+    found = next((key for key in _TABLE if re.search(rf"\b{key}\b", name)), None)
     bandwidth, products = _TABLE[found or _DEFAULT]
     source = "data sheet" if found else "assumed"
     return Rates(name or _DEFAULT, bandwidth * 1e9, products, _LAUNCH, source)
 
 
 @functools.cache
-def _find(index: int, name: str, mode: str) -> Rates:
+def _find(index: int, name: str, mode: str, precision: str) -> Rates:
     if mode == "table":
         return look_up(name)
-    path = _find_path(name)
+    path = _find_path(name, precision)
     with contextlib.suppress(OSError, ValueError, TypeError):
         return Rates(**json.loads(path.read_text()))
     try:
@@ -148,10 +158,9 @@ def _find(index: int, name: str, mode: str) -> Rates:
     return rates
 
 
-def _find_path(name: str) -> pathlib.Path:
+def _find_path(name: str, precision: str) -> pathlib.Path:
     versions = (name, torch.__version__, torch.version.cuda, __version__)
-    settings = (torch.backends.cuda.matmul.allow_tf32,)
-    key = hashlib.sha256(repr((versions, settings)).encode()).hexdigest()[:16]
+    key = hashlib.sha256(repr((versions, precision)).encode()).hexdigest()[:16]
     return cache_folder() / "rates" / f"{key}.json"
 
 

@@ -91,7 +91,9 @@ def count_taken(kernel: Any) -> int:
 
 def count_call(op: Any, arguments: Any, keywords: Any) -> int:
     """Returns the most bytes that a call of `op` on tensors of a CPU, which may be fake, has
-    allocated at once, with its results."""
+    allocated at once, with its results; 0 where it may have effects."""
+    if not _is_pure(op):
+        return 0
 
     def describe(value: Any) -> Any:
         if not isinstance(value, torch.Tensor):
@@ -127,11 +129,14 @@ def _is_pure_call(kernel: Any) -> bool:
     """Tells whether `kernel` calls an operator of PyTorch on a CPU that writes to no operand."""
     if not isinstance(kernel, ExternKernelAlloc | ExternKernelOut):
         return False
-    op, device = getattr(kernel, "op_overload", None), kernel.get_device()
+    device = kernel.get_device()
+    is_on_cpu = device is not None and device.type == "cpu"
+    return is_on_cpu and _is_pure(getattr(kernel, "op_overload", None))
+
+
+def _is_pure(op: Any) -> bool:
     # Operators of others may have effects.
-    if getattr(op, "namespace", "") != "aten" or device is None or device.type != "cpu":
-        return False
-    return writes_out_alone(op)
+    return getattr(op, "namespace", "") == "aten" and writes_out_alone(op)
 
 
 def _describe(value: Any) -> Any:

@@ -1,10 +1,12 @@
 """The memory of steps that fad.torch.fit says, beside that of the allocator; largest batches, texts,
 pictures and errors."""
 
+import collections
 import contextlib
 import functools
 import gc
 import io
+import math
 import sys
 import tempfile
 import xml.dom.minidom
@@ -17,6 +19,7 @@ from torch._inductor.async_compile import AsyncCompile
 
 import fad.torch
 from fad.torch._fit.command import main as run_command
+from fad.torch._fit.search import find_largest
 from fad.torch._saved_memory.allocator import watch_allocator
 
 
@@ -153,6 +156,57 @@ def check_largest():
     print(find(2, memory="113KB").summary())
 
 
+class Positions(nn.Module):
+    """Has 128 positions."""
+
+    def __init__(self):
+        super().__init__()
+        self.positions = nn.Parameter(torch.zeros(128, 8))
+
+    def forward(self, x):
+        return (x + self.positions[: x.shape[1]]).square().mean()
+
+
+def check_search():
+    for count, largest in (
+        (lambda size: 100 + 7 * size, 142842),
+        (lambda size: 100 + 7 * size + 3 * size**2, 576),
+        (lambda size: 7 * size if size <= 5000 else math.inf, 5000),
+        (lambda size: max(7 * size, 900_000 + size), 100_000),
+        (lambda size: 10**7, 0),
+    ):
+        for size in (1, 16, 512):
+            found, _ = find_largest(size, count(size), count, 100, 10**6)
+            # Where a model stops to run, no bytes lead.
+            least = 0.99 * largest if math.isinf(count(largest + 1)) else largest
+            assert least <= found <= largest, (size, found, largest)
+
+
+def check_copies():
+    """The model and its inputs are as they were: which parts train, what needs a gradient."""
+    models = [
+        nn.Sequential(nn.Linear(8, 8), each, nn.Linear(8, 8))
+        for each in (nn.Dropout(), nn.Identity())
+    ]
+    models[0][1].eval()
+    x = torch.empty(64, 8, device="meta")
+    one, other = (fad.torch.fit(model, x, plans=["eager"])["eager"].kept for model in models)
+    assert one == other
+    frozen = nn.Linear(8, 8).requires_grad_(False)
+    answer = fad.torch.fit(frozen, x.requires_grad_(), plans=["eager"], memory="1MB")
+    assert answer["eager"].largest > 64 and answer.state == 0
+    pairs = collections.namedtuple("Pairs", "x")(torch.empty(2, 16, 8))
+    answer = fad.torch.fit(Positions(), pairs, plans=["eager"], memory="1GB", vary="length")
+    assert answer["eager"].largest == 128
+    # As a name, a function has what PyTorch does on a GPU.
+    model, x = nn.Linear(8, 8), torch.empty(4, 8)
+    one, other = (
+        fad.torch.fit(model, x, plans=["eager"], device="cuda", optimizer=each)["eager"].update
+        for each in ("adamw", torch.optim.AdamW)
+    )
+    assert one == other
+
+
 def check_texts(answer):
     print(answer)
     with tempfile.NamedTemporaryFile(suffix=".svg") as file:
@@ -180,6 +234,8 @@ def check_errors():
         ((model, 3), {}),
         ((model, ()), {}),
         ((nn.Threshold(0.0, 0.0), x), {}),
+        ((model, x), {"plans": []}),
+        ((model, torch.randn(0, 32)), {}),
     ):
         try:
             fad.torch.fit(*arguments, **{"plans": ["eager"], **options})
@@ -206,6 +262,7 @@ def check_configurations():
             ["gpt2", "--length", "5000"],
             ["gpt2", "--batch", "0"],
             ["gpt2", "--set", "n_layer"],
+            ["gpt2", "--set", "n_layer=-1x"],
             ["encodec"],
             ["opt", "--set", "hidden_size=30", "num_attention_heads=4"],
         ):
@@ -244,6 +301,8 @@ if __name__ == "__main__":
     else:
         check_eager()
         check_largest()
+        check_search()
+        check_copies()
         check_errors()
         check_command()
         check_texts(check_compiled())

@@ -64,8 +64,9 @@ class Rates(unittest.TestCase):
         for name, bandwidth in names.items():
             rates = _rates.look_up(name)
             self.assertEqual((rates.bandwidth, rates.source), (bandwidth, "data sheet"), name)
-        unknown = _rates.look_up("GeForce")
-        self.assertEqual((unknown.bandwidth, unknown.source), (1555e9, "assumed"))
+        for name in ("GeForce", "NVIDIA RTX A1000"):
+            unknown = _rates.look_up(name)
+            self.assertEqual((unknown.bandwidth, unknown.source), (1555e9, "assumed"))
 
     def test_units(self):
         rates = _rates.look_up("A100")
@@ -96,6 +97,16 @@ class Rates(unittest.TestCase):
         measure = mock.Mock()
         self.assertEqual(self.find(measure), _rates.look_up("H100"))
         measure.assert_not_called()
+
+    def test_precision_is_part_of_the_key(self):
+        settings = torch.backends.cuda.matmul
+        before = settings.fp32_precision
+        self.addCleanup(setattr, settings, "fp32_precision", before)
+        keys = set()
+        for precision in ("ieee", "tf32"):
+            settings.fp32_precision = precision
+            keys.add(_rates._find_path("H100", _rates._read_precision()).name)
+        self.assertEqual(len(keys), 2)
 
     def test_ranks_have_the_same(self):
         group = {"is_initialized": lambda: True, "get_world_size": lambda: 2}

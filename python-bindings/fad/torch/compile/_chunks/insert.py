@@ -16,12 +16,9 @@ from .write import LOOP, Loop, make_loop
 aten, prims = torch.ops.aten, torch.ops.prims
 
 
-def insert_regions(
-    graph: fx.Graph, regions: list[Region], chunks: int, is_fused: bool
-) -> list[Loop]:
-    """Replaces the operations of `regions` in `graph` by `fad::region`, and returns their loops, which
-    may be for a compiler that fuses operations.
-    Raises NotSeparable, and changes nothing, where these would change the order of effects."""
+def insert_regions(graph: fx.Graph, regions: list[Region], chunks: int, is_fused: bool) -> None:
+    """Replaces the operations of `regions` in `graph` by `fad::region`, for a compiler that fuses
+    operations or not. Raises NotSeparable, and changes nothing, where these would change the order of effects."""
     values = Values(graph)
     inside = {node for region in regions for node in region.nodes}
     for region in regions:
@@ -37,7 +34,6 @@ def insert_regions(
     for node in reversed(graph.nodes):
         if node in inside and not node.users:
             graph.erase_node(node)
-    return loops
 
 
 def _find_moved(
