@@ -3,6 +3,7 @@ and the memory of a step."""
 
 import copy
 import logging
+import sys
 import warnings
 
 import torch
@@ -156,7 +157,9 @@ def check_engines():
         target = torch.randint(0, words, (4, rows // 4))
         reference = step(copy.deepcopy(model).double(), hidden.double(), target)[0]
         own = compare(step(model, hidden, target)[0], reference)
-        for engine in ("inductor", "eager"):
+        # The compiler of Inductor takes as long for each type.
+        is_short = dtype is torch.bfloat16 and "--every" not in sys.argv
+        for engine in ("eager",) if is_short else ("inductor", "eager"):
             options = {"fad.engine": engine, "fad.chunks": 8}
             found, peak = step(model, hidden, target, **options)
             print(f"{dtype} {engine}: as close: {compare(found, reference) < 4 * own}")
