@@ -9,12 +9,11 @@ from typing import Callable
 
 from torch import fx
 
-from ._budget import Trial, find_within
+from ._budget import Trial, estimate_arithmetic, find_within
 from ._chunks import Alternatives, Counts
 from ._import import NotPlanned
 from ._log import log_trial
 from ._pytorch import Parts
-from ._sizes import estimate_time
 
 # A budget that every selection keeps.
 ANY_PEAK = 2**62
@@ -102,7 +101,7 @@ class Search:
         return trial
 
     def _is_faster(self, parts: Parts, trial: Trial) -> bool:
-        return estimate_parts(parts) < estimate_parts(trial.parts)
+        return estimate_arithmetic(parts) < estimate_arithmetic(trial.parts)
 
     def _find_floor(self, counts: Counts) -> int:
         """Returns the estimate of the lowest peak that there is with `counts`."""
@@ -117,9 +116,3 @@ class Search:
         if plan is None:
             raise NotPlanned("nothing is chosen")
         return parts, plan
-
-
-def estimate_parts(parts: Parts) -> int:
-    """Returns the time of the arithmetic of a step of `parts`, in units of `fad.opaque`."""
-    nodes = [node for part in parts for node in part.graph.nodes if node.op != "output"]
-    return sum(map(estimate_time, nodes))

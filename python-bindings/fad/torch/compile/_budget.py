@@ -12,11 +12,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from ._graph import find_device, find_kind, is_part
+from ._graph import find_device
 from ._peak import Schedule
 from ._pytorch import Parts
 from ._rates import find_rates
-from ._sizes import TIME, estimate_time
+from ._sizes import estimate_time
 
 # So many selections of a graph are scheduled for a budget at most.
 _MOST = 3
@@ -99,20 +99,20 @@ def is_near_proposal(plan: dict[str, Any]) -> bool:
     return plan.get("time", 0) > (1 - _ERROR) * (plan.get("proposed_time") or math.inf)
 
 
+def estimate_arithmetic(parts: Parts) -> int:
+    """Returns the time of the arithmetic of matrix products in a step of `parts`, chunks included,
+    in units of `fad.opaque`."""
+    nodes = [node for part in parts for node in part.graph.nodes if node.op != "output"]
+    return sum(map(estimate_time, nodes))
+
+
 def estimate_step_time(parts: Parts, schedules: tuple[Schedule, Schedule]) -> float:
     """Returns the seconds of a step of `parts` on a GPU: of the bytes that the kernels of their
     `schedules` move, of their launches, and of the arithmetic of matrix products."""
     rates = find_rates(find_device(parts[0].graph))
-    nodes = [node for part in parts for node in part.graph.nodes if node.op == "call_function"]
-    products = (
-        node
-        for node in nodes
-        if TIME in node.meta or (not is_part(node) and find_kind(node) == "contraction")
-    )
     traffic = sum(schedule.traffic for schedule in schedules)
     kernels = sum(schedule.kernels for schedule in schedules)
-    units = sum(map(estimate_time, products))
-    return (traffic + units / 8) / rates.bandwidth + kernels * rates.launch
+    return (traffic + estimate_arithmetic(parts) / 8) / rates.bandwidth + kernels * rates.launch
 
 
 def check_fraction(budget: Any) -> float | None:
