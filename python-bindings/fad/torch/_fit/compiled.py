@@ -94,6 +94,10 @@ class _Stock(CustomPartitionerFn):
 class _Kept(Partitioner):
     """fad's partitioner with a budget, of which the schedule of the chosen parts is kept."""
 
+    def __getstate__(self) -> dict[str, Any]:
+        # Inductor copies its configuration, in which this is, and no fake tensor can be copied.
+        return {name: value for name, value in super().__getstate__().items() if name != "kept"}
+
     def _schedule(self, parts: Parts, num_fwd_outputs: int) -> tuple[Schedule, Schedule]:
         schedules = super()._schedule(parts, num_fwd_outputs)
         vars(self).setdefault("kept", []).append((parts, schedules))
