@@ -17,6 +17,7 @@ from ..compile._peak import Schedule, list_scheduled
 from ..compile._pytorch import (
     CustomPartitionerFn,
     Parts,
+    bounds_memory,
     box,
     get_hash_for_files,
     partition_by_pytorch,
@@ -100,13 +101,15 @@ class _Kept(Partitioner):
 
     def _schedule(self, parts: Parts, num_fwd_outputs: int) -> tuple[Schedule, Schedule]:
         schedules = super()._schedule(parts, num_fwd_outputs)
-        vars(self).setdefault("kept", []).append((parts, schedules))
+        bounds = bounds_memory(parts[0], self.has_budget)
+        vars(self).setdefault("kept", []).append((parts, bounds, schedules))
         return schedules
 
     def find_schedules(self, parts: Parts, num_fwd_outputs: int) -> tuple[Schedule, Schedule]:
         """Returns the schedules of the `parts` that were chosen."""
         kept = vars(self).pop("kept", [])
-        found = [schedules for other, schedules in kept if other is parts]
+        now = parts, bounds_memory(parts[0], self.has_budget)
+        found = [schedules for other, bounds, schedules in kept if (other, bounds) == now]
         return found[0] if found else super()._schedule(parts, num_fwd_outputs)
 
 

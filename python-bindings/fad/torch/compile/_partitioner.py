@@ -60,6 +60,7 @@ from ._pytorch import (
     Parts,
     get_hash_for_files,
     has_other_budget,
+    mark_fused,
     partition_by_pytorch,
 )
 from ._rates import find_rates
@@ -268,8 +269,16 @@ class Partitioner(CustomPartitionerFn):
             return self._split_once(gm, graph, joint_inputs, num_fwd_outputs, static)
 
         def schedule(parts: Parts) -> int:
-            schedules = self._schedule(parts, num_fwd_outputs)
-            return find_scheduled_peak(list_scheduled(*parts, schedules))[0]
+            # The selection that needs no budget may take less where Inductor fuses as it does then.
+            needs_none = self.trial is self.free_options
+            peaks = {}
+            for fuses in (False, True) if needs_none else (False,):
+                mark_fused(parts, fuses)
+                schedules = self._schedule(parts, num_fwd_outputs)
+                peaks[fuses] = find_scheduled_peak(list_scheduled(*parts, schedules))[0]
+            fuses = min(peaks, key=peaks.__getitem__)
+            mark_fused(parts, fuses)
+            return peaks[fuses]
 
         # Inductor compiles for the sizes of the batch, and graphs inside of others with these.
         is_checked = self.is_fused and joint_inputs and not self.sizes

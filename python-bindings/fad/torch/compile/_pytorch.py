@@ -453,9 +453,21 @@ HEAVY = ("exp", "log", "log10", "log1p", "log2", "sigmoid", "tanh")
 _MOST_OPERATIONS = 100
 
 
+# Whether a graph has Inductor's fusions in spite of a budget, in the metadata of both parts.
+_FUSED = "fad.fused"
+
+
+def mark_fused(parts: Parts, fuses: bool) -> None:
+    """Lets Inductor fuse operations of `parts` as it does without a budget, or not."""
+    for part in parts:
+        part.meta[_FUSED] = fuses
+
+
 def bounds_memory(graph: fx.GraphModule, has_budget: bool) -> bool:
-    """Tells whether memory matters more than Inductor's fusions: with a budget, or a checkpoint."""
-    return has_budget or any(map(must_repeat, graph.graph.nodes))
+    """Tells whether memory matters more than Inductor's fusions: with a budget that these do not
+    keep better, or a checkpoint."""
+    bounds = has_budget and not graph.meta.get(_FUSED)
+    return bounds or any(map(must_repeat, graph.graph.nodes))
 
 
 # The option for a function that Inductor calls when it has fused operations of a graph. A public one
