@@ -1,5 +1,7 @@
 """A callback of transformers' Trainer, and of those that are built on it, such as TRL's."""
 
+import functools
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
@@ -22,7 +24,24 @@ class FadCallback(StepCallback, TrainerCallback):
     "20GB", or a fraction. `options` are those of `torch.compile`. After the second step,
     `log` gets a line with the bytes that are kept for backward and the measured peak,
     which `report` has as numbers. The model is compiled from the first step to the end of
-    the training, and as before afterwards."""
+    the training, and as before afterwards.
+
+    With `loss_alone`, the model returns nothing but its loss in training mode, where it has one. Its
+    graph then has wide logits in chunks, which it cannot where it returns them. That is for trainers
+    that read the loss alone, as `Trainer` does without label smoothing and a loss of your own."""
+
+    def __init__(
+        self,
+        budget: int | float | str | None = None,
+        *,
+        loss_alone: bool = False,
+        options: Mapping[str, Any] | None = None,
+        log: Callable[[str], Any] = print,
+    ) -> None:
+        super().__init__(budget, options=options, log=log)
+        self._loss_alone = loss_alone
+        # Gives the model its own forward pass back.
+        self._restore: Callable[[], None] = lambda: None
 
     def on_train_begin(
         self, args: Any, state: Any, control: Any, *, model: torch.nn.Module, **kwargs: Any
@@ -38,8 +57,16 @@ class FadCallback(StepCallback, TrainerCallback):
                 "the rest alone; with gradient_checkpointing=False and a budget, backward repeats "
                 "no more than the budget demands"
             )
+        called = _find_called(model)
+        if self._loss_alone:
+            if args.label_smoothing_factor:
+                raise ValueError(
+                    "label_smoothing_factor reads logits, which loss_alone leaves out; leave out one "
+                    "of them"
+                )
+            self._restore = _return_loss_alone(called)
         self._compiler.start()
-        self._compiler.compile_in_place(_find_called(model))
+        self._compiler.compile_in_place(called)
 
     def on_step_begin(
         self, args: Any, state: Any, control: Any, *, model: torch.nn.Module, **kwargs: Any
@@ -54,6 +81,29 @@ class FadCallback(StepCallback, TrainerCallback):
     ) -> None:
         self._compiler.end_step()
         _find_called(model).compile(disable=True)
+        self._restore()
+
+
+def _return_loss_alone(model: torch.nn.Module) -> Callable[[], None]:
+    """Lets `model` return nothing but its loss in training mode, where it has one, until the
+    function that this returns is called. Dynamo runs hooks of a compiled module outside of its
+    graph, so that one of these would not do."""
+    forward, own = model.forward, vars(model).get("forward")
+
+    @functools.wraps(forward)
+    def call(*arguments: Any, **keywords: Any) -> Any:
+        result = forward(*arguments, **keywords)
+        loss = result.get("loss") if isinstance(result, Mapping) and model.training else None
+        return result if loss is None else type(result)(loss=loss)
+
+    def restore() -> None:
+        if own is None:
+            del model.forward
+        else:
+            model.forward = own
+
+    model.forward = call
+    return restore
 
 
 def _is_checkpointing(model: torch.nn.Module) -> bool:

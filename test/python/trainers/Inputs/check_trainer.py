@@ -4,11 +4,13 @@ between steps and checkpoints.
 
 usage: check_trainer.py EXAMPLES FOLDER [ENGINE]"""
 
+import functools
 import pathlib
 import re
 import shutil
 import sys
 import warnings
+from unittest import mock
 
 import torch
 from safetensors.torch import load_file
@@ -37,8 +39,11 @@ def check_example(folder, engine):
 
     lines = []
     plain = train(folder / "plain", [], **QUIET)
-    callback = fad.torch.FadCallback("20GB", options={"fad.engine": engine}, log=lines.append)
-    compiled = train(folder / "fad", [callback], **QUIET)
+    callback = fad.torch.FadCallback(
+        "20GB", loss_alone=True, options={"fad.engine": engine}, log=lines.append
+    )
+    with mock.patch.object(_step, "backend", functools.partial(read_results, _step.backend)):
+        compiled = train(folder / "fad", [callback], **QUIET)
     compare("losses", read_losses(compiled), read_losses(plain))
     compare("evaluations", read_losses(compiled, "eval_loss"), read_losses(plain, "eval_loss"))
     for line in lines:
@@ -56,6 +61,14 @@ def check_example(folder, engine):
     check_afterwards(compiled.model)
 
 
+def read_results(compile_graph, graph, inputs, **more):
+    (output,) = graph.graph.find_nodes(op="output")
+    kind = "training" if torch.is_grad_enabled() else "evaluation"
+    shapes = [tuple(node.meta["example_value"].shape) for node in output.args[0]]
+    print(f"results in {kind}: {shapes}")
+    return compile_graph(graph, inputs, **more)
+
+
 def check_afterwards(model):
     """The model is not compiled any more: another batch size has no graph."""
     called = []
@@ -64,9 +77,10 @@ def check_afterwards(model):
         called.append(1) or original(*arguments, **options)
     )
     ids = torch.zeros(3, 7, dtype=torch.long)
-    model(input_ids=ids, labels=ids).loss.backward()
+    result = model(input_ids=ids, labels=ids)
+    result.loss.backward()
     _step.backend = original
-    print("graphs afterwards:", len(called))
+    print(f"graphs afterwards: {len(called)}; logits {tuple(result.logits.shape)}")
 
 
 def check_checkpointing(folder, engine):
@@ -96,6 +110,8 @@ def check_errors(folder):
     refuse(lambda: fad.torch.FadCallback(options={"fad.bugdet": 0.5}))
     options = {**QUIET, "torch_compile": True}
     refuse(lambda: train(folder, [fad.torch.FadCallback()], **options))
+    options = {**QUIET, "label_smoothing_factor": 0.1}
+    refuse(lambda: train(folder, [fad.torch.FadCallback(loss_alone=True)], **options))
 
 
 def main(examples, folder, engine="eager"):
