@@ -1,4 +1,4 @@
-# RUN: %python %s
+# RUN: %torch_python %s
 """fad.elementwise: activations as Python functions, on arrays and tensors."""
 
 import importlib.util

@@ -1,4 +1,4 @@
-# RUN: %python %s
+# RUN: %torch_python %s
 """Arrays of other packages as arguments, and results for other packages, by DLPack."""
 
 import gc

@@ -8,6 +8,7 @@ Without --every, the second process has one case of each kind: one that is found
 another option, and one that has warned."""
 
 import os
+import pathlib
 import sys
 import uuid
 import warnings
@@ -25,6 +26,10 @@ import torch
 import torch._inductor.compile_fx
 from torch import nn
 from torch._dynamo.utils import counters
+
+# The first graph, once for both processes.
+sys.path.append(str(pathlib.Path(__file__).parents[3]))
+import first_graph  # noqa: F401
 
 CASES = {
     "default": {},
