@@ -1,7 +1,7 @@
 // RUN: fad-opt %s --split-input-file --fad-differentiate="wrt=0" --fad-select-residuals="policy=auto recompute=nothing derivative-bits=2" | FileCheck %s
 // RUN: fad-opt %s --split-input-file --fad-differentiate="wrt=0" --fad-select-residuals="policy=auto recompute=nothing" \
 // RUN:   | FileCheck %s --check-prefix=EXACT
-// Of the numbers of bits and types that are compared with numpy, this has every other one;
+// Of the numbers of bits and types that are compared with numpy, this has three;
 // check-fad-nightly has all.
 // RUN: %python %S/Inputs/few_bits.py fad-opt fad-runner %t.dir %if nightly %{ --every %}
 

@@ -7,8 +7,8 @@ for several numbers of bits and types. Gradients are compared with derivatives i
 numpy, on a dense grid and on numbers of a logistic distribution: the largest and
 the mean-square error have to be those that the residual's reason states, the
 latter no greater than what Lloyd's method comes to, and from two bits on a
-saturated activation has an exact derivative. Without --every, every other one
-of the settings is checked.
+saturated activation has an exact derivative. Without --every, three of the
+settings are checked.
 """
 
 import math
@@ -21,7 +21,7 @@ import numpy as np
 
 RUNS = [("f32", 1), ("f32", 2), ("f32", 3), ("f32", 5), ("f32", 8)]
 RUNS += [("f64", 4), ("f16", 3), ("bf16", 3), ("bf16", 8)]
-SAMPLE = RUNS[::2]
+SAMPLE = [("f32", 2), ("f32", 5), ("bf16", 3)]
 # Distance of neighboring numbers, relative to them.
 EPSILON = {"f16": 2.0**-10, "bf16": 2.0**-7, "f32": 2.0**-23, "f64": 2.0**-52}
 DTYPE = {"f16": "f2", "bf16": "f4", "f32": "f4", "f64": "f8"}

@@ -186,9 +186,7 @@ class Comparisons(unittest.TestCase):
     SAMPLE = [
         ("chain", "amax", torch.bfloat16, {}),
         ("quotient", "of all", torch.float16, {"fad.policy": "fad"}),
-        ("chain", "argmax", torch.bfloat16, {"fad.recompute": "all"}),
-        ("chain", "wide", torch.bfloat16, {"fad.policy": "recompute"}),
-        ("chain", "wide mask", torch.bfloat16, {}),
+        ("chain", "wide mask", torch.bfloat16, {"fad.recompute": "all"}),
     ]
 
     def test_maxima(self):
@@ -388,9 +386,9 @@ class Checkpoints(unittest.TestCase):
         images = nn.Sequential(nn.Conv2d(3, 8, 3), nn.SiLU(), nn.Conv2d(8, 4, 3))
         # The batches, and their images, have other sizes.
         resized = [(2, 3, 9, 9), (2, 3, 12, 10), (4, 3, 7, 11)]
-        self.check(images, (3, 9, 9), {"fad.engine": "eager"})
         self.check(images, resized, {"fad.engine": "eager"})
         if EVERY:
+            self.check(images, (3, 9, 9), {"fad.engine": "eager"})
             self.check(images, resized, {"fad.engine": "inductor"})
             self.check(images, resized, {"fad.engine": "eager", "fad.budget": 0.5})
             self.check(images, (3, 9, 9), {"fad.engine": "inductor"})
