@@ -47,19 +47,18 @@ from ._log import (
     log_judgement,
     log_rates,
     log_unscheduled,
-    note_budget,
     record,
     warn,
     warn_of_budgets,
     without_budgets,
 )
+from ._notes import note_bytes, note_fraction, note_other_budgets, note_sizes
 from ._parts import partition_joint, without_collection
-from ._peak import Schedule, count_bytes, find_scheduled_peak, list_scheduled, peak_bytes
+from ._peak import Schedule, count_bytes, find_scheduled_peak, list_scheduled
 from ._pytorch import (
     CustomPartitionerFn,
     Parts,
     get_hash_for_files,
-    has_other_budget,
     mark_fused,
     partition_by_pytorch,
 )
@@ -215,7 +214,7 @@ class Partitioner(CustomPartitionerFn):
         static_lifetime_input_indices: list[int] | None = None,
         **options: Any,
     ) -> tuple[fx.GraphModule, fx.GraphModule]:
-        self.has_warned, self.bounded = _note_other_budgets(gm.graph), None
+        self.has_warned, self.bounded = note_other_budgets(gm.graph), None
         self.planned, self.proposals = None, {}
         # A graph that fad leaves half rewritten is of no use.
         static = static_lifetime_input_indices or []
@@ -239,7 +238,8 @@ class Partitioner(CustomPartitionerFn):
             )
         else:
             if self.sizes and self.bounded and not self.has_warned:
-                self._check_sizes(*parts, *self.bounded)
+                kind = "saved" if "residual_budget" in self.options else "peak"
+                self.has_warned = note_sizes(kind, parts, self.sizes, *self.bounded)
         # Another batch may exceed the budget that this one keeps.
         is_checked = bool(self.sizes and self.bounded)
         if self.warns_at_once:
@@ -323,7 +323,7 @@ class Partitioner(CustomPartitionerFn):
             self.trial = None
         self.planned = chosen.plan
         if share:
-            self._note_fraction(chosen.peak, plan["fastest_peak"])
+            self.has_warned |= note_fraction(share, chosen.peak, plan["fastest_peak"])
         else:
             self._note("peak", self.options["peak_budget"], chosen.peak + self.kept_bytes)
         return chosen.parts
@@ -359,7 +359,7 @@ class Partitioner(CustomPartitionerFn):
         budget = int(share * fastest.peak) if share else self.options["peak_budget"]
         trial = refine(find_within(make_trial, fastest, budget), budget)
         if share:
-            self._note_fraction(trial.peak, fastest.peak)
+            self.has_warned |= note_fraction(share, trial.peak, fastest.peak)
         else:
             self._note("peak", budget, trial.peak)
         return trial
@@ -479,7 +479,7 @@ class Partitioner(CustomPartitionerFn):
         if self.fraction:
             # Both peaks are estimates, so that nothing has to be held in reserve.
             chosen = plan(peak_fraction=self.fraction)
-            self._note_fraction(chosen["peak"], chosen["fastest_peak"])
+            self.has_warned |= note_fraction(self.fraction, chosen["peak"], chosen["fastest_peak"])
             return chosen
         budget = options["peak_budget"]
         gradients, rest = self._find_parts(gradient_bytes)
@@ -502,41 +502,6 @@ class Partitioner(CustomPartitionerFn):
         return gradient_bytes + math.ceil((peak - gradients) / rest)
 
     def _note(self, kind: str, budget: int, lowest: int) -> None:
-        """Keeps for a warning whether no selection has its budget."""
+        """Keeps for a warning whether no selection has its budget, which is a number of bytes."""
         self.bounded = budget, lowest
-        self.has_warned |= lowest > budget
-        note_budget(kind, budget, lowest, lowest > budget)
-
-    def _note_fraction(self, peak: int, fastest: int) -> None:
-        """Keeps for a warning whether no selection has its fraction of the `fastest` one's peak."""
-        exceeds = peak > int(self.fraction * fastest)
-        self.has_warned |= exceeds
-        # The least number of three digits that is enough.
-        need = math.ceil(1000 * peak / max(fastest, 1)) / 1000
-        note_budget("fraction", self.fraction, need, exceeds)
-
-    def _check_sizes(
-        self, forward: fx.GraphModule, backward: fx.GraphModule, budget: int, planned: int
-    ) -> None:
-        """Keeps for a warning whether a graph that is planned with `sizes` exceeds its budget with those of
-        the batch. The plan's estimate grows as that of the graphs' peak, or of their
-        saved tensors."""
-        is_saved = "residual_budget" in self.options
-        found = []
-        for sizes in (self.sizes, {}):
-            with assume_sizes(sizes):
-                peak = peak_bytes(forward, backward)
-            found.append(peak.saved if is_saved else peak.bytes)
-        taken = planned * found[1] // max(found[0], 1)
-        kind = "saved in a checkpoint" if is_saved else "peak in a checkpoint"
-        self.has_warned |= taken > budget
-        note_budget(kind, budget, taken, taken > budget)
-
-
-def _note_other_budgets(graph: fx.Graph) -> bool:
-    """Tells whether there is a budget that is for PyTorch's partitioner, of which a warning is
-    kept."""
-    has_budget = has_other_budget(graph)
-    if has_budget:
-        note_budget("of PyTorch", 0, 1, True)
-    return has_budget
+        self.has_warned |= note_bytes(kind, budget, lowest)
