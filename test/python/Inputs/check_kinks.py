@@ -1,11 +1,10 @@
-"""Gradients at kinks and ties, under every policy, against eager PyTorch's.
+"""Gradients at kinks and ties, under several policies, against eager PyTorch's.
 
-usage: check_kinks.py PAGE [--every|--single]
+usage: check_kinks.py PAGE [--every]
 
 PAGE has a table of kinks whose first column names the operations that are checked
-here: in f32 all of them, and, without --single, in each other type the elementwise
-ones. Policies are those that differ most; with --every, and for the elementwise ones of
-f32, all of them. Elementwise gradients at infinities and NaN are PyTorch's where these are finite; elsewhere the
+here: in f32 all of them, and, with --every, in each other type the elementwise
+ones. Policies are those that differ most; with --every, all of them. Elementwise gradients at infinities and NaN are PyTorch's where these are finite; elsewhere the
 policies agree with each other. Exits with 1 where something is wrong."""
 
 import logging
@@ -294,10 +293,9 @@ def main(page, *options):
     failed = listed ^ {name for cases in CASES for name, _, _ in cases}
     if failed:
         print("in the table or checked, not both:", *sorted(failed))
-    for kind in [torch.float32] if "--single" in options else BOUNDS:
-        single = kind is torch.float32
-        for cases in CASES if single else ELEMENTWISE:
-            every = "--every" in options or (single and cases in ELEMENTWISE)
+    every = "--every" in options
+    for kind in BOUNDS if every else [torch.float32]:
+        for cases in CASES if kind is torch.float32 else ELEMENTWISE:
             failed |= check(cases, kind, POLICIES if every else UNLIKE)
     print(f"{len(listed)} operations, {len(failed)} failed:", *sorted(failed))
     return 1 if failed else 0

@@ -270,7 +270,7 @@ class Writes(unittest.TestCase):
         its own forward, and refuses another one."""
         for name in FUNCTIONS:
             if "alone" in name:
-                for options in choose_options(0, inductor=name == "backward alone, two"):
+                for options in choose_options(0):
                     self.check(name, options, at_once=True)
         for name in ("counters", "maxima"):
             for options in choose_options(0):
@@ -299,7 +299,7 @@ class Writes(unittest.TestCase):
 
             with self.assertRaisesRegex(RuntimeError, "modified by an inplace operation"):
                 run(step, at_once=True)
-            for options in choose_options(number, inductor=name == "whole"):
+            for options in choose_options(number):
                 with self.subTest(name, **options), warnings.catch_warnings():
                     warnings.filterwarnings("ignore", message="no selection that fad tries")
                     warnings.filterwarnings("error", message=FALLBACK)
@@ -388,12 +388,10 @@ class Codebooks(unittest.TestCase):
     """A codebook that forward reads, and then changes."""
 
     def test_gradients(self):
-        for function in (choose_nearest, choose_fixed, multiply):
+        for number, function in enumerate((choose_nearest, choose_fixed, multiply)):
             results = []
-            every = [
-                options for number in range(len(CHOICES)) for options in choose_options(number)
-            ]
-            for options in [None, *(every if not EVERY else choose_options(0))]:
+            some = choose_options(2 * number) + choose_options(2 * number + 1)
+            for options in [None, *(some if not EVERY else choose_options(0))]:
                 torch.manual_seed(0)
                 x, book = torch.randn(64, 8, requires_grad=True), torch.randn(16, 8)
                 call = compile_with(function, options, fullgraph=True) if options else function
