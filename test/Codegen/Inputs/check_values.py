@@ -19,6 +19,7 @@ Each function of TEST is run in f64, f32, f16 and bf16, which take the place of
         The value at a point, exactly. At NaN it is NaN.
 """
 
+import functools
 import math
 import re
 import sys
@@ -36,9 +37,18 @@ mp.prec = 1200
 FAR = 1000
 
 
+# Names in expressions, of which `x` is the number.
+NAMES = {**vars(mpmath), "abs": abs, "max": max, "min": min}
+
+
+@functools.cache
+def parse_expression(text):
+    return compile(text, text, "eval")
+
+
 def evaluate(text, x=None):
-    names = dict(vars(mpmath), x=x, inf=mpmath.inf, nan=mpmath.nan)
-    return eval(text, names | {"abs": abs, "max": max, "min": min})
+    NAMES["x"] = x
+    return eval(parse_expression(text), NAMES)
 
 
 class Function:
