@@ -4,6 +4,7 @@ The graph is planned with chunks of its losses alone. Where no selection of it k
 is planned with more chunks of these, or with wide layers in chunks, as long as that lowers the
 peak. Where one keeps it by repeating operations, layers in chunks may do so in less time."""
 
+import bisect
 import json
 from typing import Callable
 
@@ -54,8 +55,10 @@ class Search:
         refused: set[Counts] = set()
         while trial.peak > budget:
             before = self._counts
+            # An estimate is off as that of a similar selection.
+            bound = budget + trial.estimate - trial.peak
             finer = [
-                self._find_lower(each, budget) for each in self._alternatives.list_finer(before)
+                self._find_lower(each, bound) for each in self._alternatives.list_finer(before)
             ]
             others = [counts for counts in finer if counts not in (None, *refused)]
             if not others:
@@ -75,14 +78,19 @@ class Search:
         return self.make_trial(max(0, budget))
 
     def _find_lower(self, finer: list[Counts], budget: int) -> Counts | None:
-        """Returns the first of `finer` whose lowest estimate is within the `budget`, or else that of the
-        lowest, if it is below that of the counts."""
-        floor, found = self._find_floor(self._counts), None
-        for counts in finer:
-            if self._find_floor(counts) < floor:
-                floor, found = self._find_floor(counts), counts
-            if found and floor <= budget:
+        """Returns those of `finer` of the least time within the `budget`, by estimates; or where none
+        keeps it, the most, if their lowest estimate is below that of the counts. The more chunks,
+        the lower is the peak, and the longer they take, but the less is repeated beside them."""
+        if not finer or self._find_floor(finer[-1]) > budget:
+            is_lower = finer and self._find_floor(finer[-1]) < self._find_floor(self._counts)
+            return finer[-1] if is_lower else None
+        first = bisect.bisect_left(finer, True, key=lambda each: self._find_floor(each) <= budget)
+        found, least = finer[first], self._estimate(finer[first], budget)
+        for counts in finer[first + 1 :]:
+            time = self._estimate(counts, budget)
+            if time >= least:
                 break
+            found, least = counts, time
         return found
 
     def _find_faster(self, trial: Trial, budget: int) -> Trial:
@@ -91,8 +99,9 @@ class Search:
         before = self._counts
         if trial is self._fastest or before.layers > self._alternatives.first.layers:
             return trial
+        bound = budget + trial.estimate - trial.peak
         for counts in self._alternatives.list_finer(before)[-1:]:
-            self._counts = self._find_lower(counts, budget) or before
+            self._counts = self._find_lower(counts, bound) or before
             if self._is_faster(self._split_within(ANY_PEAK)[0], trial):
                 found = self._find(budget)
                 if found.peak <= budget and self._is_faster(found.parts, trial):
@@ -106,13 +115,15 @@ class Search:
     def _find_floor(self, counts: Counts) -> int:
         """Returns the estimate of the lowest peak that there is with `counts`."""
         if counts not in self._floors:
-            before, self._counts = self._counts, counts
-            self._floors[counts] = self._split_within(0)[1]["peak"]
-            self._counts = before
+            self._floors[counts] = self._split_within(0, counts)[1]["peak"]
         return self._floors[counts]
 
-    def _split_within(self, bound: int | None) -> tuple[Parts, dict]:
-        parts, plan = self._split(self._alternatives.make(self._counts), bound)
+    def _estimate(self, counts: Counts, budget: int) -> int:
+        """Returns the time of products with `counts` within the `budget`."""
+        return estimate_arithmetic(self._split_within(budget, counts)[0])
+
+    def _split_within(self, bound: int | None, counts: Counts | None = None) -> tuple[Parts, dict]:
+        parts, plan = self._split(self._alternatives.make(counts or self._counts), bound)
         if plan is None:
             raise NotPlanned("nothing is chosen")
         return parts, plan

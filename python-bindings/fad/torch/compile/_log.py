@@ -56,12 +56,9 @@ def record(
         _log.warning("no record of this graph: %s: %s", type(error).__name__, error)
 
 
-def log_chunks(node: fx.Node, chunks: int, reason: str = "") -> None:
-    """Logs in how many chunks the region of `node` is computed; or the `reason` why in none."""
-    if reason:
-        _log.debug("%s is computed at once: %s", name_operation(node), reason)
-    else:
-        _log.info("%s is computed in %d chunks", name_operation(node), chunks)
+def log_chunks(node: fx.Node, reason: str) -> None:
+    """Logs the `reason` why the region of `node` has no chunks."""
+    _log.debug("%s is computed at once: %s", name_operation(node), reason)
 
 
 def _record(
@@ -106,6 +103,7 @@ def _describe(
             "in_backward": partition.peak_in_backward,
         },
         "saved": [{name: getattr(each, name) for name in _TENSOR} for each in partition.tensors],
+        "chunks": list(dict.fromkeys(partition.chunks)),
     }
     return described if fallback else described | _describe_choice(nodes[0], plan)
 
@@ -144,6 +142,9 @@ def _write(plan: dict[str, Any]) -> None:
             plural,
             counts["bytes"],
         )
+    for operation, module, count in plan["chunks"]:
+        place = f" of {module}" if module else ""
+        _log.info("%s%s is computed in %d chunks", operation, place, count)
     peak = plan["peak"]
     _log.info(
         "%d bytes at the modeled peak, %s in %s",

@@ -32,6 +32,8 @@ from torch._ops import OpOverload
 from torch._subclasses.fake_impls import _is_tensor_constructor, _like_tensor_constructors
 from torch._subclasses.fake_tensor import FakeTensor, unset_fake_temporarily
 from torch.fx.graph import _BoxedCodeGen
+from torch.utils._sympy.interp import sympy_interp
+from torch.utils._sympy.reference import OptimizedPythonReferenceAnalysis
 from torch.utils.checkpoint import CheckpointPolicy
 from torch.utils.flop_counter import flop_registry, sdpa_flop_count
 
@@ -314,6 +316,16 @@ def get_expression(size: torch.SymInt) -> Any:
 
     `torch.fx.experimental.symbolic_shapes` has functions for its symbols alone."""
     return size.node.expr
+
+
+def is_representative(size: torch.SymInt) -> bool:
+    """Tells whether `size` has its own symbol, and not that of a size which it is equal to."""
+    return size.node._expr == size.node.expr
+
+
+def interpret_expression(symbols: dict[Any, Any], expression: Any) -> Any:
+    """Computes an expression of sizes from what `symbols` stand for: numbers, or proxies of nodes."""
+    return sympy_interp(OptimizedPythonReferenceAnalysis, symbols, expression)
 
 
 def get_count(packet: Any) -> Callable | None:

@@ -1,10 +1,12 @@
 """Losses and layers in chunks: gradients against eager PyTorch's in f64, what is left alone and why,
 and the memory of a step."""
 
+import contextlib
 import copy
 import logging
 import sys
 import warnings
+from unittest import mock
 
 import torch
 import torch.nn.functional as F
@@ -12,10 +14,12 @@ from torch import nn
 
 import fad.torch.compile
 from fad.torch._saved_memory.allocator import watch_allocator
-from fad.torch.compile import Partitioner
-from fad.torch.compile._chunks import choose
+from fad.torch.compile import Partitioner, _sizes
+from fad.torch.compile._chunks import choose, cost
 from fad.torch.compile._pytorch import aot_autograd, box
+from fad.torch.compile._rates import look_up
 from fad.torch.compile._scalars import find_decompositions
+from random_rows import RowProgram, make_rows
 from wide_losses import LEFT_ALONE, LOSSES
 
 BATCH, LENGTH, WIDTH, WORDS = 4, 6, 8, 96
@@ -76,7 +80,11 @@ def run_step(function, inputs):
     torch.manual_seed(0)
     results = function(*tensors)
     results = results if isinstance(results, tuple) else (results,)
-    loss = sum(3.0 * 0.5**n * each for n, each in enumerate(results) if each.requires_grad)
+    loss = sum(
+        3.0 * 0.5**n * (each * torch.linspace(0.5, 1.5, each.numel()).view(each.shape)).sum()
+        for n, each in enumerate(results)
+        if each.requires_grad
+    )
     loss.backward()
     found = [loss, *results, *(each.grad for each in tensors)]
     return [each if each is None else each.detach().double() for each in found]
@@ -218,17 +226,118 @@ def check_sizes():
     print("sizes are right:", max(errors) < 1e-12)
 
 
-def check_dynamic():
-    """Sizes that are symbols: at once."""
+def count_graphs(chunks):
+    """Returns a backend as that of `split`, and the list of graphs that it compiles."""
+    compile_graph, graphs = split(chunks), []
+
+    def compile_counted(graph, inputs):
+        graphs.append(graph)
+        return compile_graph(graph, inputs)
+
+    return compile_counted, graphs
+
+
+def run_lengths(compiled, function, make, lengths):
+    """Returns the largest error of `compiled` over inputs that `make` makes, and how often each of
+    the graphs runs in chunks."""
     torch._dynamo.reset()
     MESSAGES.texts.clear()
-    compiled = torch.compile(LOSSES["mean"], backend=split(4), dynamic=True)
-    inputs = make_inputs(torch.float64)
-    print(
-        "symbols are right:",
-        compare(run_step(compiled, inputs), run_step(LOSSES["mean"], inputs)) < 1e-12,
-    )
+    errors = []
+    for batch, length in lengths:
+        inputs = make(torch.float64, batch, length)
+        errors.append(compare(run_step(compiled, inputs), run_step(function, inputs)))
+    return max(errors), len(MESSAGES.find("is computed in"))
+
+
+def check_dynamic():
+    """Sizes that are symbols: one graph for all with two rows a chunk, and one for fewer."""
+    lengths = (4, 6), (5, 7), (3, 11), (2, 4), (6, 3)
+    for name in ("mean", "class weights, smoothed labels", "soft margin", "two heads"):
+        backend, graphs = count_graphs(4)
+        compiled = torch.compile(LOSSES[name], backend=backend, dynamic=True)
+        error, chunked = run_lengths(compiled, LOSSES[name], make_inputs, lengths)
+        print(f"{name}: {len(graphs)} graph, {chunked} in chunks, right: {error < 1e-12}")
+    backend, graphs = count_graphs(4)
+    compiled = torch.compile(LOSSES["mean"], backend=backend, dynamic=True)
+    lengths = (3, 2), (9, 5), (2, 3), (40, 2)
+    error, chunked = run_lengths(compiled, LOSSES["mean"], make_inputs, lengths)
+    print(f"few rows: {len(graphs)} graphs, {chunked} in chunks, right: {error < 1e-12}")
     print(*MESSAGES.find("at once"), sep="\n")
+
+
+def check_dynamic_layers():
+    """Layers and a loss in float32 over lengths, against float64."""
+    torch.manual_seed(0)
+    for make, has_words in ((lambda: Layer(32, 256), True), (Wide, False)):
+        torch._dynamo.reset()
+        MESSAGES.texts.clear()
+        model, (backend, graphs) = make(), count_graphs(4)
+        compiled, exact = torch.compile(model, backend=backend, dynamic=True), copy.deepcopy(model)
+        exact, errors = exact.double(), []
+        for batch, length in ((4, 16), (2, 33), (5, 7), (2, 4)):
+            words = [torch.randint(0, 256, (batch, length))] if has_words else []
+            found = []
+            hidden = torch.randn(batch, length, 32)
+            for call, rows in ((compiled, hidden), (model, hidden), (exact, hidden.double())):
+                rows = rows.clone().requires_grad_()
+                own = exact if call is exact else model
+                own.zero_grad()
+                call(rows, *words).backward()
+                found.append([rows.grad.double(), *(p.grad.double() for p in own.parameters())])
+            errors.append(compare(found[0], found[2]) < max(1e-6, 4 * compare(found[1], found[2])))
+        parts = [text.split()[2] for text in MESSAGES.find("is computed in")]
+        print(f"{type(model).__name__}: {len(graphs)} graph, {parts} in chunks, right: {errors}")
+
+
+def check_data_dependent():
+    """A number of rows that depends on data: at once."""
+    torch._dynamo.reset()
+    MESSAGES.texts.clear()
+
+    def loss(hidden, weight, bias, target):
+        chosen = (target.flatten() > 9).nonzero().squeeze(1)
+        logits = hidden.flatten(0, 1)[chosen] @ weight.t()
+        return F.cross_entropy(logits, target.flatten()[chosen])
+
+    inputs = make_inputs(torch.float64)
+    with torch._dynamo.config.patch(capture_dynamic_output_shape_ops=True):
+        compiled = torch.compile(loss, backend=split(4), fullgraph=True)
+        print("rows of data:", compare(run_step(compiled, inputs), run_step(loss, inputs)) < 1e-12)
+    print(*MESSAGES.find("at once"), sep="\n")
+
+
+def check_mean_of_rows():
+    """A layer that ends in a mean is as a loss: its gradients are forward's, and nothing is repeated."""
+    torch._dynamo.reset()
+    MESSAGES.texts.clear()
+    torch.manual_seed(0)
+    layer = Wide()
+
+    def loss(hidden):
+        rows = layer.norm(hidden)
+        return layer.down(F.silu(layer.gate(rows)) * layer.up(rows)).square().mean()
+
+    hidden = torch.randn(512, 32)
+    exact = run_step(loss, [hidden])
+    found = run_step(torch.compile(loss, backend=split(4)), [hidden])
+    print("a mean of rows is right:", compare(found, exact) < 1e-5)
+    print(*MESSAGES.find("is computed in"), sep="\n")
+
+
+def check_random(count):
+    """Random programs of rows, in chunks or not, of sizes that are symbols or not."""
+    failed, chunked = [], 0
+    for seed in range(count):
+        program, number = RowProgram(seed), 2 + seed % 3
+        is_dynamic = seed % 2 == 1
+        compiled = torch.compile(program.__call__, backend=split(number), dynamic=is_dynamic)
+        lengths = ((3, 5 + seed % 4), (4, 7))[: 1 + is_dynamic]
+        error, found = run_lengths(compiled, program, make_rows, lengths)
+        limit = 1e-5 if program.has_casts else 1e-10
+        if error > limit or MESSAGES.find("left to PyTorch"):
+            failed.append(seed)
+        chunked += bool(found)
+    print(f"random programs: {failed} failed; at least half in chunks: {chunked >= count / 2}")
 
 
 def check_reasons():
@@ -248,6 +357,21 @@ def check_wide_weight():
     compiled = torch.compile(LOSSES["mean"], backend=split("auto"))
     compiled(hidden, weight, None, torch.zeros(1024, dtype=torch.int64))
     print(*MESSAGES.find("at once"), sep="\n")
+
+
+def check_rates():
+    """A loss whose products are work for 8 chunks on one device, and for none on a faster one."""
+    hidden, weight = torch.randn(4096, 64), torch.zeros(2048, 64, requires_grad=True)
+    for rates in (cost.find_rates(hidden.device), look_up("H100")):
+        torch._dynamo.reset()
+        MESSAGES.texts.clear()
+        with contextlib.ExitStack() as stack:
+            for module in (cost, _sizes):
+                patch = mock.patch.object(module, "find_rates", lambda device, each=rates: each)
+                stack.enter_context(patch)
+            compiled = torch.compile(LOSSES["mean"], backend=split("auto"))
+            compiled(hidden, weight, None, torch.zeros(4096, dtype=torch.int64))
+        print(f"rates of {rates.name}:", *MESSAGES.find("is computed"))
 
 
 def check_labels():
@@ -318,9 +442,14 @@ if __name__ == "__main__":
     check_losses()
     check_sizes()
     check_dynamic()
+    check_dynamic_layers()
+    check_data_dependent()
+    check_mean_of_rows()
+    check_random(40 if "--every" in sys.argv else 4)
     check_reasons()
     check_sums()
     check_wide_weight()
+    check_rates()
     check_halves()
     check_options()
     check_labels()

@@ -17,12 +17,9 @@ import torch
 from torch import fx
 
 from .._pytorch import get_packet, get_schema, name_arguments, tree_leaves
+from .sizes import NotSeparable, Size, divide, list_tensors, read_shape
 
 aten, prims = torch.ops.aten, torch.ops.prims
-
-
-class NotSeparable(Exception):
-    """An operation that cannot run chunk by chunk. The message is the reason."""
 
 
 class Span(NamedTuple):
@@ -45,22 +42,23 @@ class Role(Enum):
 Label = Span | Role
 
 
-def get_shape(node: fx.Node) -> list[int]:
+def get_shape(node: fx.Node) -> list[Size]:
     """Returns the sizes of `node`, of the first of several results."""
     value = next(
         (v for v in tree_leaves(node.meta.get("val")) if isinstance(v, torch.Tensor)), None
     )
-    if value is None or not all(isinstance(size, int) for size in value.shape):
-        raise NotSeparable(f"{node.name} has no sizes that are known")
-    if not value.numel():
+    if value is None:
+        raise NotSeparable(f"{node.name} has no sizes")
+    shape = read_shape(value.shape)
+    if 0 in shape:
         raise NotSeparable(f"{node.name} has no elements")
-    return list(value.shape)
+    return shape
 
 
 class Axis:
     """An axis of `units`, and the labels of values."""
 
-    def __init__(self, units: int) -> None:
+    def __init__(self, units: Size) -> None:
         self.units = units
         self.labels: dict[fx.Node, Label] = {}
 
@@ -68,19 +66,19 @@ class Axis:
         if self.labels.setdefault(node, label) != label:
             raise NotSeparable(f"{node.name} is read as {self.labels[node]} and as {label}")
 
-    def find_span(self, shape: Sequence[int], before: int) -> Span:
+    def find_span(self, shape: Sequence[Size], before: Size) -> Span:
         """Returns the dimensions of `shape` with the axis, behind those of `before` elements."""
         start = 0
-        while start < len(shape) and (before > 1 or shape[start] == 1):
-            before, rest = divmod(before, shape[start])
-            if rest:
+        while start < len(shape) and (before != 1 or shape[start] == 1):
+            rest = divide(before, shape[start])
+            if rest is None:
                 break
-            start += 1
+            before, start = rest, start + 1
         stop, rows = start, 1
-        while stop < len(shape) and rows % self.units:
+        while stop < len(shape) and divide(rows, self.units) is None:
             rows *= shape[stop]
             stop += 1
-        if before != 1 or rows % self.units:
+        if before != 1 or divide(rows, self.units) is None:
             raise NotSeparable(f"no dimensions of {list(shape)} have {self.units} units")
         return Span(start, stop)
 
@@ -91,13 +89,13 @@ class Axis:
             raise NotSeparable(f"{node.name} is {node.target}, which has no rule for chunks")
         rule(self, node)
 
-    def chunk_shape(self, node: fx.Node, units: int) -> list[int]:
+    def chunk_shape(self, node: fx.Node, units: Size) -> list[Size]:
         """Returns the shape of a chunk of `node`, of so many units."""
         shape, label = get_shape(node), self.labels.get(node)
         if not isinstance(label, Span):
             return shape
         start, stop = label
-        rows = math.prod(shape[start:stop]) // self.units * units
+        rows = divide(math.prod(shape[start:stop]), self.units) * units
         return [*shape[:start], rows, *[1] * (stop - start - 1), *shape[stop:]]
 
 
@@ -105,7 +103,7 @@ class Axis:
 
 
 def _get_operands(node: fx.Node) -> list[fx.Node]:
-    return [each for each in node.all_input_nodes if "val" in each.meta]
+    return [each for each in list_tensors(node) if "val" in each.meta]
 
 
 def _align(axis: Axis, one: fx.Node, other: fx.Node, is_result: bool) -> None:

@@ -11,11 +11,12 @@ from torch import fx
 
 from .._graph import copy_graph
 from .._log import log_chunks
-from .axes import NotSeparable, Role
+from .._sizes import estimate_size
+from .cost import count_wider, estimate_chunks
 from .insert import insert_regions
 from .losses import decompose_losses
-from .regions import Region, count_bytes, count_elements, find_regions, find_seeds
-from .write import accumulated_type
+from .regions import Region, count_bytes, find_regions, find_seeds
+from .sizes import NotSeparable, evaluate, know_equal, settle_sizes
 
 Chunks = int | Literal["auto", "off"]
 
@@ -28,7 +29,9 @@ _LEAST_UNITS = {"cpu": 128, "cuda": 512}
 # may have fewer rows.
 _LOSSES, _FEWER_ROWS = (8, 16, 32), 4
 # Those of a layer.
-_LAYERS = (1, 4, 16)
+_LAYERS = (1, 2, 4, 8, 16)
+# The part of a region's time by which chunks may be slower: by default, and for budgets.
+_SLOWER, _SLOWER_IN_BUDGETS = 1 / 5, 1 / 2
 
 
 class Counts(NamedTuple):
@@ -85,6 +88,13 @@ class Alternatives:
         if not self._least:
             return self._graph, []
         graph = decompose_losses(copy_graph(self._graph))
+        settle_sizes(graph)
+        with know_equal(graph):
+            return self._insert_into(graph, counts)
+
+    def _insert_into(
+        self, graph: fx.Graph, counts: Counts
+    ) -> tuple[fx.Graph, list[tuple[str, int]]]:
         inserted: list[tuple[str, int]] = []
         # The bytes of the largest product of a loss, and of a layer.
         largest = {True: 0, False: 0}
@@ -95,7 +105,7 @@ class Alternatives:
             try:
                 regions = find_regions(seed, list(graph.nodes))
             except NotSeparable as reason:
-                log_chunks(seed, 0, str(reason))
+                log_chunks(seed, str(reason))
                 continue
             is_loss = regions[-1].cotangent is not None
             most = counts.losses if is_loss else counts.layers
@@ -113,34 +123,29 @@ def _cut(graph: fx.Graph, regions: list[Region], number: int, is_fused: bool) ->
     try:
         insert_regions(graph, regions, number, is_fused)
     except NotSeparable as reason:
-        log_chunks(regions[0].seed, 0, str(reason))
+        log_chunks(regions[0].seed, str(reason))
         return False
-    log_chunks(regions[0].seed, number)
     return True
 
 
 def _choose(regions: list[Region], most: int) -> int:
-    """Returns the number of chunks, at most `most`, of regions for which nothing is asked."""
+    """Returns the number of chunks, at most `most`, of regions for which nothing is asked: as many as
+    there is work for."""
     last = regions[-1]
     is_loss = last.cotangent is not None
     device = last.seed.meta["val"].device.type
-    least = _LEAST_UNITS.get(device, _LEAST_UNITS["cuda"])
+    least, slower = _LEAST_UNITS.get(device, _LEAST_UNITS["cuda"]), _SLOWER
+    if not is_loss or most > _LOSSES[0]:
+        slower = _SLOWER_IN_BUDGETS
     if is_loss and most > _LOSSES[0]:
         least //= _FEWER_ROWS
-    number = min(most, last.axis.units // least)
-    if number > 1 and _count_wider(last) > last.bytes - last.bytes // number:
-        log_chunks(last.seed, 0, "sums of its gradients take more bytes than chunks save")
-        return 1
+    units = estimate_size(evaluate(last.axis.units, last.seed.graph))
+    number = min(most, units // least)
+    at_once, reason = estimate_chunks(regions, 1), ""
+    while number > 1 and estimate_chunks(regions, number) > (1 + slower) * at_once:
+        number, reason = number // 2, "chunks have too little work for their calls and sums"
+    if number > 1 and count_wider(last) > last.bytes - last.bytes // number:
+        number, reason = 1, "sums of its gradients take more bytes than chunks save"
+    if number <= 1 and reason:
+        log_chunks(last.seed, reason)
     return number
-
-
-def _count_wider(region: Region) -> int:
-    """Returns the bytes of sums in a wider type than the gradients that they become, which are alive
-    from forward to backward."""
-    sums = [node for node in region.results if region.axis.labels[node] is Role.SUM]
-    types = [(node, node.meta["val"].dtype) for node in sums]
-    return sum(
-        count_elements(node) * accumulated_type(dtype).itemsize
-        for node, dtype in types
-        if accumulated_type(dtype) != dtype
-    )

@@ -9,8 +9,8 @@ from .._build import Builder, Values
 from .._graph import KIND, SCRATCH, find_makers
 from .._pytorch import PLACE, get_schema
 from .._sizes import TIME
-from .axes import NotSeparable
 from .regions import Region
+from .sizes import NotSeparable, find_inputs
 from .write import LOOP, Loop, make_loop
 
 aten, prims = torch.ops.aten, torch.ops.prims
@@ -63,8 +63,10 @@ def _insert(
     first, moved = _find_moved(graph, region, inputs, inside)
     for node in moved:
         first.prepend(node)
+    known = find_inputs(graph)
+    operands = (inputs, [known[symbol] for symbol in loop.symbols], loop.name)
     with graph.inserting_before(first):
-        node = graph.call_function(torch.ops.fad.region.default, (inputs, loop.name))
+        node = graph.call_function(torch.ops.fad.region.default, operands)
     place = region.seed.meta
     node.meta.update({key: place[key] for key in PLACE if key in place})
     node.meta["val"], node.meta[LOOP] = loop.values, loop

@@ -9,7 +9,6 @@ both parts run in forward, for a cotangent of 1, and backward multiplies by the 
 derivative is computed in the forward pass, as fad does it for elementwise regions. Otherwise
 backward repeats what forward has not kept, chunk by chunk."""
 
-import math
 from dataclasses import dataclass, field
 from typing import Callable, Iterable, Iterator
 
@@ -18,10 +17,11 @@ from torch import fx
 
 from ...._fad import find_peak
 from .._graph import find_kind, find_makers, is_bound, is_part, is_tangent
-from .._pytorch import get_packet, get_schema
+from .._pytorch import get_packet, get_schema, tree_leaves
 from .._scalars import LINEAR
 from .._sizes import estimate_size
-from .axes import CONSTANTS, PRODUCTS, Axis, NotSeparable, Role, Span, get_shape
+from .axes import CONSTANTS, PRODUCTS, Axis, Role, Span, get_shape
+from .sizes import NotSeparable, Size, divide, find_symbols, list_tensors
 
 aten = torch.ops.aten
 
@@ -54,7 +54,7 @@ class Region:
     def find_inputs(self) -> list[fx.Node]:
         """Returns what the operations read of others, but for constants and the cotangent."""
         others = {*self.nodes, *self.constants, self.cotangent}
-        read = dict.fromkeys(used for node in self.nodes for used in node.all_input_nodes)
+        read = dict.fromkeys(used for node in self.nodes for used in list_tensors(node))
         return [node for node in read if node not in others]
 
     def is_inner(self, node: fx.Node) -> bool:
@@ -89,19 +89,20 @@ def find_constants(nodes: Iterable[fx.Node]) -> set[fx.Node]:
     """Returns the nodes that no tensor determines, so that chunks can make them again."""
     constants: set[fx.Node] = set()
     for node in nodes:
-        if node.op == "call_function" and constants.issuperset(node.all_input_nodes):
+        if node.op == "call_function" and constants.issuperset(list_tensors(node)):
             if get_schema(node) and find_kind(node) in ("view", "elementwise"):
                 constants.add(node)
     return constants
 
 
 def count_elements(node: fx.Node) -> int:
-    return math.prod(get_shape(node))
+    """Returns the elements of `node`, of the first of several results, by the sizes of the batch."""
+    value = next(v for v in tree_leaves(node.meta["val"]) if isinstance(v, torch.Tensor))
+    return estimate_size(value.numel())
 
 
 def count_bytes(node: fx.Node) -> int:
-    value = node.meta["val"]
-    return estimate_size(value.numel()) * value.dtype.itemsize
+    return count_elements(node) * node.meta["val"].dtype.itemsize
 
 
 class _Growth:
@@ -166,9 +167,8 @@ def find_regions(seed: fx.Node, nodes: list[fx.Node]) -> list[Region]:
     """Returns the regions that begin with `seed`, of a graph with `nodes`: one of both parts, or
     one of forward and one of backward, each in the order in which they run. Raises
     NotSeparable, where there are none."""
+    find_symbols([seed])
     reasons = []
-    if not all(isinstance(size, int) for size in seed.meta["val"].shape):
-        raise NotSeparable(f"{seed.name} has sizes that are symbols")
     for units in _list_units(seed):
         try:
             growth = _grow(seed, units)
@@ -179,17 +179,17 @@ def find_regions(seed: fx.Node, nodes: list[fx.Node]) -> list[Region]:
     raise NotSeparable("; ".join(dict.fromkeys(reasons)) or f"{seed.name} has no rows")
 
 
-def _grow(seed: fx.Node, units: int) -> _Growth:
+def _grow(seed: fx.Node, units: Size) -> _Growth:
     axis = Axis(units)
     shape = get_shape(seed)
-    before = shape[0] if len(shape) == 3 and shape[0] % units else 1
+    before = shape[0] if len(shape) == 3 and divide(shape[0], units) is None else 1
     axis.set(seed, axis.find_span(shape, before))
     growth = _Growth(seed, axis)
     growth.run()
     return growth
 
 
-def _list_units(seed: fx.Node) -> list[int]:
+def _list_units(seed: fx.Node) -> list[Size]:
     """Returns the numbers of units to try: the rows of the product, and those dimensions that
     become its rows together."""
     operand = seed.args[-2]
@@ -198,9 +198,9 @@ def _list_units(seed: fx.Node) -> list[int]:
     while find_kind(operand) == "view" and operand.all_input_nodes:
         operand = operand.all_input_nodes[0]
         first = get_shape(operand)[0]
-        if first < rows and rows % first == 0:
+        if divide(rows, first) is not None:
             units.append(first)
-    return [each for each in dict.fromkeys(units) if each > 1]
+    return [each for each in dict.fromkeys(units) if each != 1]
 
 
 def find_dependent(nodes: Iterable[fx.Node]) -> set[fx.Node]:

@@ -10,6 +10,7 @@ import operator
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import sympy
 import torch
 from torch import fx
 
@@ -23,9 +24,23 @@ from .._pytorch import (
     invoke_subgraph,
     name_arguments,
 )
-from .._sizes import TIME, estimate_time
+from .._sizes import TIME, estimate_size, estimate_time
 from .axes import CONSTANTS, SHAPED, Role, Span, get_shape
-from .regions import Region, count_elements
+from .cost import accumulated_type, estimate_chunks
+from .regions import Region
+from .sizes import (
+    NotSeparable,
+    Size,
+    Writer,
+    check_known,
+    divide,
+    evaluate,
+    find_inputs,
+    find_symbols,
+    is_number,
+    read_shape,
+    read_size,
+)
 
 aten, prims = torch.ops.aten, torch.ops.prims
 
@@ -35,7 +50,7 @@ LOOP = "fad_loop"
 _PREFIX = "fad_region_"
 
 _library = torch.library.Library("fad", "FRAGMENT")
-_library.define("region(Tensor[] inputs, str name) -> Tensor[]")
+_library.define("region(Tensor[] inputs, SymInt[] sizes, str name) -> Tensor[]")
 _library.define("accumulate(Tensor(a!) sum, Tensor left, Tensor right) -> ()")
 
 # A product of another type than the sum that it is added to is in memory by parts of the sum: so
@@ -64,7 +79,7 @@ def _(sum: torch.Tensor, left: torch.Tensor, right: torch.Tensor) -> None:
 class _Rows(NamedTuple):
     """A value whose dimensions from `start` to `stop` are cut."""
 
-    shape: list[int]
+    shape: list[Size]
     start: int
     stop: int
 
@@ -79,19 +94,21 @@ class _Sum(NamedTuple):
 @dataclass
 class Loop:
     """The chunks of a region: how many units each has, and the graph of chunks of so many units.
-    `inputs` has rows for each input that is cut. `values` are the results, without data,
-    `scratch` are the bytes that a chunk takes besides them, and `time` is that of all chunks."""
+    `inputs` has rows for each input that is cut, and `symbols` are those in sizes. `values` are the
+    results, without data, `scratch` are the bytes that a chunk takes besides them, and `time` is
+    that of all chunks."""
 
     name: str
     # The product that the region begins with.
     operation: str
-    sizes: list[int]
-    bodies: dict[int, fx.GraphModule]
+    sizes: list[Size]
+    bodies: dict[Size, fx.GraphModule]
     inputs: list[_Rows | None]
+    symbols: list[sympy.Symbol]
     results: list[_Rows | _Sum]
     outputs: list[int | None]
     values: list[torch.Tensor]
-    units: int
+    units: Size
     scratch: int
     time: int
 
@@ -99,27 +116,39 @@ class Loop:
 # The graph of a chunk
 
 
-def accumulated_type(dtype: torch.dtype) -> torch.dtype:
-    """Returns the type of a sum over chunks of terms of `dtype`."""
-    return torch.float32 if dtype in (torch.float16, torch.bfloat16) else dtype
-
-
 class _Body:
-    """Writes the operations of a region for chunks of so many `units`."""
+    """Writes the operations of a region for chunks of so many `units`, by the `inputs` of its graph
+    that are sizes."""
 
-    def __init__(self, region: Region, units: int) -> None:
+    def __init__(
+        self,
+        region: Region,
+        units: Size,
+        symbols: list[sympy.Symbol],
+        inputs: dict[sympy.Symbol, fx.Node],
+    ) -> None:
         self.region, self.units = region, units
         self.graph = fx.Graph()
-        self.inputs = region.find_inputs()
-        self.nodes = {node: self.graph.placeholder(node.name) for node in self.inputs}
+        self.nodes = {node: self.graph.placeholder(node.name) for node in region.find_inputs()}
+        sizes = {symbol: self.graph.placeholder(str(symbol)) for symbol in symbols}
+        for symbol, node in sizes.items():
+            node.meta["val"] = inputs[symbol].meta["val"]
         # An operand that orders chunks.
-        self.graph.placeholder("before")
+        before = self.graph.placeholder("before")
+        self.writer = Writer(self.graph, sizes, before)
         for node in region.nodes:
             self.copy(node)
+
+    def write(self, sizes: list[Size]) -> list[int | fx.Node]:
+        """Returns `sizes` as operands of the next operation."""
+        self.writer.last = next(iter(reversed(self.graph.nodes)))
+        return [self.writer.write(size) for size in sizes]
 
     def copy(self, node: fx.Node) -> fx.Node:
         if node in self.nodes:
             return self.nodes[node]
+        if is_number(node):
+            return self.write([read_size(node.meta["val"])])[0]
         region = self.region
         if node is region.cotangent:
             value = node.meta["val"]
@@ -129,16 +158,19 @@ class _Body:
         elif get_packet(node) is aten.mean and region.axis.labels[node] is Role.SUM:
             made = self.average(node)
         else:
+            packet = get_packet(node)
+            shape: list[int | fx.Node] = []
+            if packet in CONSTANTS or packet in SHAPED:
+                shape = self.write(region.axis.chunk_shape(node, self.units))
             made = self.graph.node_copy(node, self.copy)
             made.meta = {key: node.meta[key] for key in PLACE if key in node.meta}
-            packet = get_packet(node)
             if packet in CONSTANTS:
-                made.args = (region.axis.chunk_shape(node, self.units), *made.args[1:])
+                made.args = (shape, *made.args[1:])
             elif packet in SHAPED:
                 # All views by shapes are one operator; a chunk may have other strides.
                 is_view = packet is not aten.expand
                 made.target = aten.reshape.default if is_view else made.target
-                made.args = (made.args[0], region.axis.chunk_shape(node, self.units))
+                made.args = (made.args[0], shape)
                 made.kwargs = {}
         self.nodes[node] = made
         return made
@@ -146,12 +178,13 @@ class _Body:
     def average(self, node: fx.Node) -> fx.Node:
         """Returns a chunk's term of the mean `node`, of all elements that are averaged."""
         arguments = name_arguments(node)
-        count = count_elements(node.args[0]) // count_elements(node)
+        elements = (math.prod(get_shape(each)) for each in (node.args[0], node))
         dims = arguments.get("dim") or list(range(len(get_shape(node.args[0]))))
         # A sum of 16-bit floats may exceed the type of their mean.
         options = {"dtype": accumulated_type(node.meta["val"].dtype)}
         args = (self.copy(node.args[0]), dims, arguments.get("keepdim", False))
         total = self.graph.call_function(aten.sum.dim_IntList, args, options)
+        (count,) = self.write([divide(*elements)])
         return self.graph.call_function(aten.div.Tensor, (total, count))
 
     def finish(self, outputs: list[fx.Node]) -> fx.GraphModule:
@@ -175,10 +208,23 @@ def _describe(node: fx.Node, region: Region) -> _Rows | None:
 _numbers = itertools.count()
 
 
+def _cut_units(units: int | torch.SymInt, chunks: int) -> list[Size]:
+    """Returns the sizes of chunks of so many units in all. Where these are a symbol, all but the last
+    have the same expression, and so one graph, and the program asks for two units a chunk: what a
+    compiler knows of sizes holds for those of 0 and 1 alone. Raises NotSeparable for fewer."""
+    if isinstance(units, int):
+        each = -(-units // chunks)
+        return [min(each, units - start) for start in range(0, units, each)]
+    if not units >= 2 * chunks:
+        raise NotSeparable(f"{units} rows are fewer than two for each of {chunks} chunks")
+    each = units // chunks
+    last = units - (chunks - 1) * each
+    return [*[read_size(each)] * (chunks - 1), read_size(last)]
+
+
 def make_loop(region: Region, chunks: int, values: Values, is_fused: bool) -> Loop:
     axis, inputs = region.axis, region.find_inputs()
-    each = -(-axis.units // chunks)
-    sizes = [min(each, axis.units - start) for start in range(0, axis.units, each)]
+    sizes = _cut_units(evaluate(axis.units, region.seed.graph), chunks)
     outputs: list[fx.Node] = []
 
     def find_place(node: fx.Node) -> int:
@@ -199,29 +245,42 @@ def make_loop(region: Region, chunks: int, values: Values, is_fused: bool) -> Lo
         results.append(rows or _Sum(operands))
         places.append(None if operands else find_place(node))
         types.append(dtype if rows else accumulated_type(dtype))
-    bodies = {size: _Body(region, size).finish(outputs) for size in dict.fromkeys(sizes)}
+    known = find_inputs(region.seed.graph)
+    symbols = find_symbols([*region.nodes, *inputs])
+    check_known(symbols, known)
+    bodies = {
+        size: _Body(region, size, symbols, known).finish(outputs) for size in dict.fromkeys(sizes)
+    }
     for body in bodies.values():
         body.graph.eliminate_dead_code()
         body.recompile()
     with values.mode:
         fakes = [
-            torch.empty(get_shape(node), dtype=dtype, device=node.meta["val"].device)
+            torch.empty(node.meta["val"].shape, dtype=dtype, device=node.meta["val"].device)
             for node, dtype in zip(region.results, types)
         ]
     inner = region.bytes if is_fused else region.count_live()
-    scratch = inner * sizes[0] // axis.units
+    graph = region.seed.graph
+    largest, units = (
+        max(estimate_size(evaluate(size, graph)) for size in each)
+        for each in ({*sizes}, [axis.units])
+    )
+    scratch = inner * largest // units
     return Loop(
         f"{_PREFIX}{next(_numbers)}",
         str(region.seed.target),
         sizes,
         bodies,
         [_describe(node, region) for node in inputs],
+        symbols,
         results,
         [place if place is None else -1 - place for place in places],
         fakes,
         axis.units,
         scratch,
-        sum(map(estimate_time, region.nodes)),
+        sum(map(estimate_time, region.nodes))
+        + estimate_chunks([region], len(sizes))
+        - estimate_chunks([region], 1),
     )
 
 
@@ -267,13 +326,14 @@ class _Expansion:
         self.part, self.node, self.is_fused = part, node, is_fused
         self.loop: Loop = node.meta[LOOP]
         self.build = Builder(part.graph, Values(part.graph), node)
-        self.names: dict[int, str] = {}
+        self.writer = Writer(part.graph, dict(zip(self.loop.symbols, node.args[1])), node)
+        self.names: dict[Size, str] = {}
         # By the units of a chunk, its results without data.
-        self.values: dict[int, tuple[torch.Tensor, ...]] = {}
+        self.values: dict[Size, tuple[torch.Tensor, ...]] = {}
         # Whether the first chunk is there.
         self.is_begun = False
-        for units, body in self.loop.bodies.items():
-            self.names[units] = f"{self.loop.name}_{units}"
+        for number, (units, body) in enumerate(self.loop.bodies.items()):
+            self.names[units] = f"{self.loop.name}_{number}"
             part.add_submodule(self.names[units], _copy(body))
 
     def run(self) -> None:
@@ -283,11 +343,11 @@ class _Expansion:
         parts: list[list[fx.Node]] = [[] for _ in loop.results]
         products = [number for number, each in enumerate(sums) if each is not None]
         before = sums[products[-1]] if products else None
-        start = 0
+        start: Size = 0
         for size in loop.sizes:
             inputs = [self.cut(node, rows, start, size) for node, rows in zip(flat, loop.inputs)]
             before = self.make_first(size, inputs) if before is None else before
-            outputs = self.call(size, [*inputs, before])
+            outputs = self.call(size, [*inputs, *self.node.args[1], before])
             before = outputs[0]
             for number, result in enumerate(loop.results):
                 place = loop.outputs[number]
@@ -316,11 +376,19 @@ class _Expansion:
             result.meta.update({key: user.meta[key] for key in user.meta if key.startswith("fad_")})
         self.part.graph.erase_node(self.node)
 
-    def make_first(self, units: int, inputs: list[fx.Node]) -> fx.Node:
+    def write(self, sizes: list[Size]) -> list[int | fx.Node]:
+        """Returns `sizes` as operands of the next operation."""
+        self.writer.last = self.build.last
+        written = [self.writer.write(size) for size in sizes]
+        self.build.last = self.writer.last
+        return written
+
+    def make_first(self, units: Size, inputs: list[fx.Node]) -> fx.Node:
         """Returns a value like the first output of a chunk, which precedes the first chunk."""
-        like = self.make_values(units, [*inputs, inputs[0]])[0]
+        like = self.make_values(units, [*inputs, *self.node.args[1], inputs[0]])[0]
         options = {"dtype": like.dtype, "device": like.device}
-        return self.build(aten.full.default, list(like.shape), 0, **options)
+        shape = self.write(read_shape(like.shape))
+        return self.build(aten.full.default, shape, 0, **options)
 
     def begin(self, number: int) -> fx.Node | None:
         """Returns zeros, to which products are added."""
@@ -328,7 +396,7 @@ class _Expansion:
         if isinstance(result, _Rows) or not result.operands:
             return None
         options = {"dtype": value.dtype, "device": value.device}
-        return self.build(aten.full.default, list(value.shape), 0.0, **options)
+        return self.build(aten.full.default, self.write(read_shape(value.shape)), 0.0, **options)
 
     def flatten(self, node: fx.Node, rows: _Rows | None) -> fx.Node:
         """Returns `node` with the axis in one dimension."""
@@ -340,22 +408,24 @@ class _Expansion:
             math.prod(shape[rows.start : rows.stop]),
             *shape[rows.stop :],
         ]
-        return self.build(aten.reshape.default, node, shape)
+        return self.build(aten.reshape.default, node, self.write(shape))
 
-    def cut(self, node: fx.Node, rows: _Rows | None, start: int, size: int) -> fx.Node:
+    def cut(self, node: fx.Node, rows: _Rows | None, start: Size, size: Size) -> fx.Node:
         """Returns the rows of `node`, which is flat, for the units from `start`."""
         if rows is None:
             return node
-        each = math.prod(rows.shape[rows.start : rows.stop]) // self.loop.units
-        cut = self.build(aten.slice.Tensor, node, rows.start, start * each, (start + size) * each)
+        each = divide(math.prod(rows.shape[rows.start : rows.stop]), self.loop.units)
+        ends = self.write([start * each, (start + size) * each])
+        cut = self.build(aten.slice.Tensor, node, rows.start, *ends)
         ones = [1] * (rows.stop - rows.start - 1)
         if not ones:
             return cut
-        shape = list(cut.meta["val"].shape)
+        shape = read_shape(cut.meta["val"].shape)
         at = rows.start + 1
-        return self.build(aten.reshape.default, cut, [*shape[:at], *ones, *shape[at:]])
+        shape = self.write([*shape[:at], *ones, *shape[at:]])
+        return self.build(aten.reshape.default, cut, shape)
 
-    def call(self, units: int, operands: list[fx.Node]) -> list[fx.Node]:
+    def call(self, units: Size, operands: list[fx.Node]) -> list[fx.Node]:
         """Returns the outputs of the chunk's graph for `operands`."""
         graph, name = self.part.graph, self.names[units]
         with graph.inserting_before(self.build.last.next):
@@ -367,8 +437,8 @@ class _Expansion:
                 call = graph.call_module(name, tuple(operands))
         call.meta.update(self.build.place)
         call.meta["val"] = self.make_values(units, operands)
-        results = sum(each.nbytes for each in call.meta["val"])
-        call.meta[SCRATCH] = max(self.loop.scratch * units // self.loop.sizes[0] - results, 0)
+        results = sum(estimate_size(each.numel()) * each.itemsize for each in call.meta["val"])
+        call.meta[SCRATCH] = max(self.loop.scratch - results, 0)
         if not self.is_begun:
             call.meta[CHUNKS] = (self.loop.operation, len(self.loop.sizes))
             call.meta[TIME] = self.loop.time
@@ -376,7 +446,7 @@ class _Expansion:
         self.build.last = call
         return [self.part_of(call, number) for number in range(len(call.meta["val"]))]
 
-    def make_values(self, units: int, operands: list[fx.Node]) -> tuple[torch.Tensor, ...]:
+    def make_values(self, units: Size, operands: list[fx.Node]) -> tuple[torch.Tensor, ...]:
         """Returns the results of the chunk's graph for `operands`, without data, each in memory of its
         own."""
         with self.build.values.mode:
@@ -413,7 +483,7 @@ class _Expansion:
         """Returns the result of which `parts` are the rows."""
         node = parts[0] if len(parts) == 1 else self.concatenate(parts, rows.start)
         return (
-            self.build(aten.reshape.default, node, rows.shape)
+            self.build(aten.reshape.default, node, self.write(rows.shape))
             if rows.stop > rows.start + 1
             else node
         )
