@@ -15,9 +15,11 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from fad.torch.compile import Partitioner
+from fad.torch.compile import Partitioner, _alternatives
+from fad.torch.compile._alternatives import Search
 from fad.torch.compile._backend import backend, compile_eager
-from fad.torch.compile._budget import Trial, find_within
+from fad.torch.compile._budget import Trial, estimate_arithmetic, find_within
+from fad.torch.compile._chunks import Counts
 from fad.torch.compile._explain import measure_peak
 from fad.torch.compile._peak import peak_bytes
 
@@ -241,6 +243,64 @@ def check_search():
         yield f"{left} of {len(range(95, 300))} budgets leave 5% more than they have to"
 
 
+class Table:
+    """Alternatives that are rows of a table: by the chunks of layers, the selections as pairs of a peak
+    and a time, the lowest peak first. Schedules have `off` bytes more than estimates."""
+
+    first = Counts(8, 1)
+
+    def __init__(self, rows, off=None):
+        self.rows, self.off, self.tried = rows, off or {}, []
+
+    def make(self, counts):
+        return counts.layers
+
+    def list_finer(self, counts):
+        finer = [Counts(counts.losses, each) for each in self.rows if each > counts.layers]
+        return [[], finer] if finer else []
+
+    def split(self, layers, bound):
+        self.tried.append(layers)
+        within = [row for row in self.rows[layers] if bound is None or row[0] <= bound]
+        peak, time = within[-1] if within else self.rows[layers][0]
+        return (layers, peak, time), {"peak": peak}
+
+    def schedule(self, parts):
+        return parts[1] + self.off.get(parts[0], 0)
+
+    def find(self, budget):
+        """Returns the layers, the peak and the time that a search finds, and those that it tries."""
+        search = Search(self, self.split, self.schedule)
+        fastest = search.make_trial(2**62)
+        trial = search.refine(find_within(search.make_trial, fastest, budget), budget)
+        return trial.parts, set(self.tried)
+
+
+def check_chunk_search():
+    """Errors of the search for a number of chunks: the least time within a budget, where no selection
+    of the whole graph keeps it, and where one does in more time."""
+    whole = [(60, 30), (80, 20), (100, 10)]
+    chunks = {1: whole, 2: [(50, 26), (70, 14)], 4: [(40, 22), (48, 15)], 8: [(38, 16), (46, 17)]}
+    _alternatives.estimate_arithmetic, before = lambda parts: parts[2], estimate_arithmetic
+    cases = {
+        "the fastest keeps it": (Table(chunks), 100, (1, 100, 10), {1}),
+        "chunks take less time": (Table(chunks), 80, (2, 70, 14), {1, 2, 4, 8}),
+        "chunks take more time": (Table({1: whole, 2: [(70, 21)]}), 80, (1, 80, 20), {1, 2}),
+        "their schedule is higher": (Table(chunks, {2: 20}), 80, (1, 80, 20), {1, 2, 4, 8}),
+        "only chunks keep it": (Table(chunks), 50, (4, 48, 15), {1, 2, 4, 8}),
+        "only the most keep it": (Table(chunks), 38, (8, 38, 16), {1, 4, 8}),
+        "nothing keeps it": (Table(chunks), 30, (8, 38, 16), {1, 8}),
+        "chunks have no lower peak": (Table({1: whole, 2: [(60, 9)]}), 50, (1, 60, 30), {1, 2}),
+    }
+    try:
+        for name, (table, budget, *expected) in cases.items():
+            found = table.find(budget)
+            if [*found] != expected:
+                yield f"{name}: {found} is found for {expected}"
+    finally:
+        _alternatives.estimate_arithmetic = before
+
+
 def check_options():
     """Errors of the options."""
     for options, message in (
@@ -294,7 +354,7 @@ def main():
         for message in check(case, points):
             wrong += 1
             print(f"{case}: {message}")
-    for message in (*check_residuals(), *check_search(), *check_options()):
+    for message in (*check_residuals(), *check_search(), *check_chunk_search(), *check_options()):
         wrong += 1
         print(message)
     print(f"{len(cases)} modules, {wrong} wrong")
