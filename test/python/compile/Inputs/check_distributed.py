@@ -1,6 +1,6 @@
-"""Trains a model on two processes, with DDP and with FSDP2, compiled as a whole, block by block,
-and within a budget that has chunks, and compares losses with those of one process. Both processes
-have to plan alike.
+"""Trains a model on two processes, with DDP and with FSDP2, compiled as a whole, block by block with
+layers in chunks, and within a budget that has chunks, and compares losses with those of one
+process. Both processes have to plan alike.
 
 usage: check_distributed.py [ENGINE]"""
 
@@ -23,10 +23,10 @@ class Block(nn.Module):
     def __init__(self):
         super().__init__()
         self.first, self.second = nn.Linear(WIDTH, 64), nn.Linear(64, WIDTH)
-        self.norm = nn.LayerNorm(64)
+        self.norm = nn.LayerNorm(WIDTH)
 
     def forward(self, x):
-        return x + self.second(self.norm(F.mish(self.first(x))))
+        return x + self.second(F.silu(self.first(self.norm(x))))
 
 
 class Model(nn.Module):
@@ -74,7 +74,7 @@ def train(model, rank, count):
 
 def work(engine, folder, rank):
     from fad.torch.compile import _partitioner
-    from fad.torch.compile._chunks import choose
+    from fad.torch.compile._chunks import choose, cost
     from torch.distributed.fsdp import fully_shard
     from torch.nn.parallel import DistributedDataParallel
 
@@ -107,13 +107,15 @@ def work(engine, folder, rank):
 
     def compile_blocks(model):
         for block in model.blocks:
-            block.compile(**compiled)
+            block.compile(**tiled)
         return model
 
     # Chunks of any size, and layers in chunks where whole ones do not keep a budget.
     choose._LEAST_BYTES, choose._LEAST_UNITS = 1, {"cpu": 4, "cuda": 4}
+    cost._CALL = 0.0
     budget = {"backend": "fad", "options": {"fad.engine": engine, "fad.budget": 0.5}}
     compiled = {"backend": "fad", "options": {"fad.engine": engine, "fad.chunks": "off"}}
+    tiled = {"backend": "fad", "options": {"fad.engine": engine, "fad.chunks": 2}}
     makers = {
         "DDP": lambda: torch.compile(distribute(make()), **compiled),
         "FSDP": lambda: torch.compile(shard(make()), **compiled),
@@ -127,7 +129,9 @@ def work(engine, folder, rank):
         torch._dynamo.reset()
         plans.clear()
         parts.clear()
-        result[kind] = train(make_model(), rank, 2)
+        # DDP's buckets would cut layers apart.
+        with torch._dynamo.config.patch(optimize_ddp=kind != "DDP, by block"):
+            result[kind] = train(make_model(), rank, 2)
         result[f"{kind} plans"] = list(plans)
         result[f"{kind} parts"] = list(parts)
     pathlib.Path(folder, f"{rank}.json").write_text(json.dumps(result))
@@ -159,9 +163,11 @@ def main(engine="eager"):
         first, second = (result[f"{kind} plans"] for result in results)
         parts, others = (result[f"{kind} parts"] for result in results)
         plans = "equal" if first == second and first and parts == others else "different"
-        chunked = sum("fad_region" in part for part in parts)
+        # Forward and backward alternate; backward has chunks of layers alone.
+        chunked, layers = (sum("fad_region" in part for part in parts[at::2]) for at in (0, 1))
         right = "right" if worst < 1e-6 else f"off by {worst:.1e}"
-        print(f"{kind}: {len(first)} plans, {plans}; {chunked} parts in chunks; losses {right}")
+        chunks = f"{chunked} parts of forward and {layers} of backward in chunks"
+        print(f"{kind}: {len(first)} plans, {plans}; {chunks}; losses {right}")
     return 0
 
 
