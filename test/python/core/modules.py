@@ -2,6 +2,7 @@
 """Modules: parsing, printing, passes, and what is said about them."""
 
 import copy
+import json
 import logging
 import os
 import pathlib
@@ -58,6 +59,34 @@ class Parsing(unittest.TestCase):
                     describe(handle)
                 message = "f.mlir: error: there is no function of one block"
                 self.assertEqual(str(caught.exception), message)
+
+    def test_proposals(self):
+        """The number of a proposal names it, and a number beyond them leaves the choice to fad."""
+        handle = fad.parse("""
+            func.func @f(%x: tensor<64xf32>, %g: tensor<64xf32> {fad.cotangent = 0 : i64})
+                -> (tensor<64xf32>, tensor<64xf32> {fad.gradient = 0 : i64})
+                attributes {fad.fuses = #fad.fusion<>, fad.proposals = [["u"], ["k", "e"]]} {
+              %k = fad.opaque "product" keep (%x) {fad.nodes = ["k"]} : (tensor<64xf32>) -> tensor<64xf32>
+              %u = fad.opaque "scale" elementwise (%k) {fad.nodes = ["u"]} : (tensor<64xf32>) -> tensor<64xf32>
+              %e = fad.opaque "shift" elementwise (%k) {fad.nodes = ["e"]} : (tensor<64xf32>) -> tensor<64xf32>
+              %y = fad.opaque "sum" keep (%u, %e) {fad.nodes = ["y"]} : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
+              %d = fad.opaque "adjoint" keep (%g, %u, %e) {fad.nodes = ["d"]} : (tensor<64xf32>, tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
+              return %y, %d : tensor<64xf32>, tensor<64xf32>
+            }""")._handle
+        found = []
+        for number in range(3):
+            text = _fad.plan(
+                handle,
+                "auto",
+                target="gpu",
+                peak_budget=2**62,
+                recompute="nothing",
+                proposal=number,
+            )
+            plan = json.loads(text)
+            found.append(sorted(each["name"] for each in plan["saved"]))
+            self.assertLess(plan["fastest_calls"], plan["fastest_time"])
+        self.assertEqual(found, [["k", "u"], ["e", "k"], ["e", "u"]])
 
     def test_returned(self):
         """Properties of results, for code that takes over their memory."""

@@ -34,7 +34,8 @@ struct SelectionOptions {
   /// at most so many times as long as the fastest; 0 for the least time.
   double slowdown = 0;
   /// On a GPU, the number of the proposal of the function that is to be taken
-  /// as it is, with a `peakBudget`; -1 for a choice among all.
+  /// as it is, with a `peakBudget`, if it can be made; -1 for a choice among
+  /// all.
   int64_t proposal = -1;
   /// On a GPU, the time that the launch of a kernel takes, in the units of
   /// `OperationTimes`.

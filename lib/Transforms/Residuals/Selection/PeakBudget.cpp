@@ -84,18 +84,16 @@ static double getPrice(const Selection &selection, const PeakModel &model) {
          kTrafficOfByte * double(selection.cost.bytes);
 }
 
-/// The cuts of proposals that can be made.
+/// The cuts of proposals, in their order. One that cannot be made is infinite.
 static std::vector<ResidualNetwork::Cut>
 getProposedCuts(const JointFunction &joint, const ResidualNetwork &network) {
   std::vector<ResidualNetwork::Cut> cuts;
   for (const llvm::DenseSet<Value> &proposal : readProposals(joint))
-    if (ResidualNetwork::Cut cut = network.getCut(proposal);
-        !cut.cost.isInfinite)
-      cuts.push_back(std::move(cut));
+    cuts.push_back(network.getCut(proposal));
   return cuts;
 }
 
-/// Selections that save what proposals do, in their order.
+/// Selections that save what proposals do, as `getProposedCuts` has them.
 static std::vector<Selection> getProposed(const JointFunction &joint,
                                           CostModel &costs) {
   llvm::SetVector<Value> read = findReadValues(joint);
@@ -116,6 +114,7 @@ static std::vector<Selection> findDescents(const JointFunction &joint,
   ResidualNetwork network(read.getArrayRef(), costs);
   ResidualNetwork::Cut small = network.solve();
   std::vector<ResidualNetwork::Cut> starts = getProposedCuts(joint, network);
+  llvm::erase_if(starts, [](const auto &cut) { return cut.cost.isInfinite; });
   if (starts.empty())
     starts.push_back(network.solve({0, 1}));
   std::vector<Selection> found;
@@ -145,6 +144,9 @@ static std::vector<Selection> findDescents(const JointFunction &joint,
 
 Selection fad::findWithinTraffic(const JointFunction &joint, CostModel &costs) {
   PeakModel model(joint, costs);
+  auto getTime = [&](const Selection &selection) {
+    return model.getTime(selection.saved, selection.onHost).get();
+  };
   std::vector<Selection> found = findDescents(joint, costs, model);
   llvm::append_range(
       found, findParetoFront(findReadValues(joint).getArrayRef(), costs));
@@ -154,9 +156,9 @@ Selection fad::findWithinTraffic(const JointFunction &joint, CostModel &costs) {
   Selection chosen =
       std::move(found[llvm::min_element(prices) - prices.begin()]);
   for (Selection &proposed : getProposed(joint, costs))
-    if (model.getTime(proposed.saved).get() <=
-            model.getTime(chosen.saved).get() &&
-        model.getPeak(proposed.saved) < model.getPeak(chosen.saved))
+    if (!proposed.cost.isInfinite && getTime(proposed) <= getTime(chosen) &&
+        model.getPeak(proposed.saved, proposed.onHost) <
+            model.getPeak(chosen.saved, chosen.onHost))
       chosen = std::move(proposed);
   return chosen;
 }
@@ -246,13 +248,18 @@ PeakSelection fad::findWithinPeak(const JointFunction &joint, CostModel &costs,
   range.fastestTime = front.front().time;
   if (isTrafficTimed(joint.getFunction(), options)) {
     PeakModel model(joint, costs);
+    auto getTime = [&](const Selection &selection) {
+      return model.getTime(selection.saved, selection.onHost);
+    };
+    range.fastestCalls = getTime(front.front().selection).calls;
     std::vector<Selection> proposed = getProposed(joint, costs);
-    if (!proposed.empty())
-      range.proposedTime = model.getTime(proposed.front().saved).get();
-    if (options.proposal >= 0 && size_t(options.proposal) < proposed.size()) {
+    if (!proposed.empty() && !proposed.front().cost.isInfinite)
+      range.proposedTime = getTime(proposed.front()).get();
+    if (options.proposal >= 0 && size_t(options.proposal) < proposed.size() &&
+        !proposed[options.proposal].cost.isInfinite) {
       Selection &selection = proposed[options.proposal];
-      Cost::Count time = model.getTime(selection.saved).get();
-      int64_t peak = model.getPeak(selection.saved);
+      Cost::Count time = getTime(selection).get();
+      int64_t peak = model.getPeak(selection.saved, selection.onHost);
       return {std::move(selection), time, peak};
     }
   }

@@ -24,10 +24,12 @@ struct PeakSelection {
 };
 
 /// The ends of a range of selections: the peak and the time of the fastest one,
-/// and the time of the first proposal of the function, 0 without one.
+/// and the time of the first proposal of the function; 0 without one, and where
+/// it cannot be made. `fastestCalls` is the part of the fastest one's time that
+/// is not of kernels which fuse.
 struct PeakRange {
   int64_t fastest = 0;
-  Cost::Count fastestTime = 0, proposedTime = 0;
+  Cost::Count fastestTime = 0, fastestCalls = 0, proposedTime = 0;
 };
 
 /// Selections of growing time and falling peak, from the fastest one to that of
@@ -40,7 +42,8 @@ std::vector<PeakSelection> findPeakFront(const JointFunction &joint,
                                          const SelectionOptions &options);
 
 /// The fastest of these selections within the budget of `options`; if none
-/// fits, the one of the lowest peak. Or else the proposal that `options` have.
+/// fits, the one of the lowest peak. Or else the proposal of the number that
+/// `options` have, if it can be made.
 PeakSelection findWithinPeak(const JointFunction &joint, CostModel &costs,
                              const SelectionOptions &options, PeakRange &range);
 

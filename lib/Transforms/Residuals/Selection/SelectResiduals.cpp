@@ -82,6 +82,7 @@ static Selection select(const JointFunction &joint, CostModel &costs,
     peaks.fastest = range.fastest;
     peaks.time = saturate(least.time);
     peaks.fastestTime = saturate(range.fastestTime);
+    peaks.fastestCalls = saturate(range.fastestCalls);
     peaks.proposedTime = saturate(range.proposedTime);
     return std::move(least.selection);
   }
