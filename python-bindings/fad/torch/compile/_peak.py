@@ -211,9 +211,9 @@ class Buffer:
 
 @dataclass
 class Schedule:
-    """The kernels of a part: how many, the bytes that those of Inductor's own read and write, and
-    their buffers. `inputs` are by name, and `results` are the buffers of the part's results; None
-    for numbers. `strides` are those of the results, where they are known."""
+    """The kernels of a part: how many, a chunk being one; the bytes that those of Inductor's own read
+    and write, in chunks, too; and their buffers. `inputs` are by name, and `results` are the buffers
+    of the part's results; None for numbers. `strides` are those of the results, where they are known."""
 
     kernels: int = 0
     traffic: int = 0

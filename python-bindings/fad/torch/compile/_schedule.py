@@ -6,6 +6,7 @@ order kernels run, which buffers they read and write, and which results are writ
 operand. The bytes in memory follow from these."""
 
 import contextlib
+import math
 from collections import Counter
 from typing import Any, Callable, Container, Mapping, Sequence
 
@@ -23,6 +24,7 @@ from ._pytorch import (
     CustomSchedulerPass,
     InvokeSubgraph,
     Kernel,
+    MemoryDep,
     MultiOutputLayout,
     NonOwningLayout,
     Parts,
@@ -176,6 +178,21 @@ def _count_buffer_bytes(node: Any) -> int:
     return size * layout.dtype.itemsize
 
 
+def _count_traffic(kernel: BaseSchedulerNode) -> int:
+    """Returns the bytes that a `kernel` of Inductor's reads and writes. Inductor counts all of a buffer
+    of which some elements are picked."""
+    reads = [read for read in kernel.read_writes.reads if isinstance(read, MemoryDep)]
+    picked = {read.name: read for read in reads if read.is_indirect()}
+    for name in {read.name for read in reads if not read.is_indirect()} & picked.keys():
+        del picked[name]
+    traffic = kernel.get_read_write_buffers_sizes()
+    for name, read in picked.items():
+        count = math.prod(hint_expression(V.graph.sizevars, size) for size in read.size)
+        size = count * V.graph.get_dtype(name).itemsize
+        traffic -= max(0, V.graph.get_dep_size_hint(read) - size)
+    return traffic
+
+
 def _find_origin(node: Any) -> fx.Node | None:
     """Returns the operation of a graph that Inductor's `node` computes, or the last of several; None
     where it does not say."""
@@ -193,13 +210,17 @@ def _find_strides(node: Any) -> list[int] | None:
         return None
 
 
-def _count_chunk_bytes(graph: Any) -> int:
-    """Returns the most bytes that Inductor's `graph` of a chunk has besides its results."""
+def _read_chunk(graph: Any) -> Schedule:
+    """Returns the schedule of Inductor's `graph` of a chunk."""
     # As Inductor sets them when it writes code.
     for name in ("wrapper_code", "device_ops", "device_type", "device_types", "device_idxs"):
         setattr(graph, name, getattr(V.graph, name))
     with V.set_graph_handler(graph):
-        schedule = _Walk(Scheduler(graph.operations)).read()
+        return _Walk(Scheduler(graph.operations)).read()
+
+
+def _count_chunk_bytes(schedule: Schedule) -> int:
+    """Returns the most bytes that a chunk of the `schedule` has besides its results."""
     end, results = schedule.kernels, set(schedule.results)
     buffers = [each for each in schedule.buffers if each not in results]
     inner = [(each.bytes, each.first, each.last) for each in buffers]
@@ -220,13 +241,15 @@ class _Walk:
         self.held: dict[str, Buffer] = {}
         # The tuple by whose name each part of one is found.
         self.tuples: dict[str, str] = {}
+        # By Inductor's graph, the schedule of a chunk, which runs more than once.
+        self.chunks: dict[Any, Schedule] = {}
 
     def read(self) -> Schedule:
         schedule, nodes = self.schedule, self.scheduler.nodes
         self._number(nodes)
         end = schedule.kernels = 1 + max(self.numbers, default=-1)
         own = (node for node in nodes if not node.is_extern())
-        schedule.traffic = sum(node.get_read_write_buffers_sizes() for node in own)
+        schedule.traffic = sum(map(_count_traffic, own))
         schedule.inputs = {name: Buffer(0, -1, -1) for name in V.graph.graph_inputs}
         self.held.update(schedule.inputs)
         for number, node in zip(self.numbers, nodes):
@@ -283,10 +306,18 @@ class _Walk:
         self.scheduler.completed_operations |= operations
         made = sum(buffer.bytes for buffer in self.schedule.buffers[before:])
         if isinstance(kernel.node, InvokeSubgraph):
-            taken = made + _count_chunk_bytes(kernel.node.subgraph.graph)
+            taken = made + _count_chunk_bytes(self._add_chunk(kernel.node.subgraph.graph))
         else:
             taken = count_taken(kernel.node)
         self.schedule.buffers.append(Buffer(max(taken - made, 0), number, number))
+
+    def _add_chunk(self, graph: Any) -> Schedule:
+        """Adds the kernels of a chunk, which is computed by Inductor's `graph`. Returns its schedule."""
+        if graph not in self.chunks:
+            self.chunks[graph] = _read_chunk(graph)
+        chunk = self.chunks[graph]
+        self.schedule.traffic += chunk.traffic
+        return chunk
 
     def _find_shared(self, number: int, buffer: Any, over: Mapping[str, str]) -> Buffer | None:
         """Returns the memory of another buffer in which `buffer` is."""
