@@ -18,6 +18,9 @@ from ._pytorch import Parts
 from ._rates import find_rates
 from ._sizes import estimate_time
 
+# The key of a part's meta for the bytes that its kernels may have alive.
+BOUND = "fad_bound"
+
 # So many selections of a graph are scheduled for a budget at most.
 _MOST = 3
 
@@ -89,6 +92,9 @@ def _correct(tried: list[Trial], budget: int, low: int, high: int) -> int:
     return (low + high) // 2
 
 
+# How many times an estimate that is too low by some seconds is corrected by these.
+_CAUTION = 11 / 10
+
 # The part by which estimates of times may be wrong, for selections of one graph.
 _ERROR = 0.05
 
@@ -113,6 +119,28 @@ def estimate_step_time(parts: Parts, schedules: tuple[Schedule, Schedule]) -> fl
     traffic = sum(schedule.traffic for schedule in schedules)
     kernels = sum(schedule.kernels for schedule in schedules)
     return (traffic + estimate_arithmetic(parts) / 8) / rates.bandwidth + kernels * rates.launch
+
+
+def find_lowest(
+    make_trial: Callable[[float], tuple[Trial, float]], fastest: Trial, most: float
+) -> Trial | None:
+    """Returns a trial of the lowest peak whose step takes at most `most` seconds on a GPU, by its
+    schedule; None where those that are tried take longer, and where the estimate finds none besides
+    the `fastest`. `make_trial` makes that of the lowest peak that is estimated to take at most so
+    many times as long as the fastest one, and tells its seconds."""
+    unit = 8 * find_rates(find_device(fastest.parts[0].graph)).bandwidth
+    least = fastest.plan["fastest_time"]
+    # Estimates count the bytes that products move, schedules do not.
+    rest = fastest.plan["fastest_calls"] - estimate_arithmetic(fastest.parts)
+    factor = (most * unit + rest) / least
+    for _ in range(_MOST):
+        if factor <= fastest.plan["time"] / least:
+            break
+        trial, seconds = make_trial(factor)
+        if seconds <= most:
+            return trial
+        factor = (trial.plan["time"] - _CAUTION * (seconds - most) * unit) / least
+    return None
 
 
 def check_fraction(budget: Any) -> float | None:

@@ -8,7 +8,8 @@ the gradient of a bias is a sum of two sums, and these become one kernel: what t
 run has recomputed then waits for the second. Where two segments share the weight of a
 normalization, both are recomputed at once. Where the gate of a layer is recomputed, one
 kernel has all results that read it, and each waits for the last. With a budget for the peak,
-and where a checkpoint repeats operations, fad refuses such fusions.
+and where a checkpoint repeats operations, fad refuses such fusions. On a GPU, whose time is the
+bytes that kernels move, it refuses those alone that would have more alive than the budget.
 
 Inductor also keeps a buffer that nothing reads any more, for a later one of its size,
 within a peak that it estimates. The estimate is too high: it does not know kernels that
@@ -24,6 +25,7 @@ Where a release of PyTorch has other internals than the module needs, fad warns,
 as it does without fad."""
 
 import contextlib
+import itertools
 import math
 from collections import defaultdict
 from typing import Any, Callable, Container, Iterator, Mapping, Sequence
@@ -33,6 +35,7 @@ import torch
 from torch import fx
 
 from .._releases import copies_filters, name_decompositions
+from ._budget import BOUND
 from ._chunks import has_chunks, is_chunk
 from ._fusion import ColumnsLast, FinishFusion, fuse_columns_last
 from ._log import WARNED
@@ -110,9 +113,10 @@ def bound_memory(
             patches["layout_optimization"] = False
         if copies_filters():
             warn_of_filters()
-    after = run_after_fusion(_SaveMemory())
+    bound = graph.meta.get(BOUND)
+    after = run_after_fusion(_SaveMemory(bound))
     patches |= after
-    choices = Choices(bool(after)) if type(V.choices) is InductorChoices else V.choices
+    choices = Choices(bool(after), bound) if type(V.choices) is InductorChoices else V.choices
     with inductor_config.patch(patches), V.set_choices_handler(choices):
         yield
 
@@ -146,7 +150,10 @@ def _save_chunks(graph: fx.GraphModule) -> Iterator[None]:
 class _SaveMemory(FinishFusion):
     """Finishes fusion. Lets buffers be freed between kernels, takes results out of tuples at once, and
     lists what operations of a kernel read from memory before intermediate values of the kernel.
-    Inductor writes a result over the first operand that it can."""
+    Inductor writes a result over the first operand that it can. Fusions are those within `bound`."""
+
+    def __init__(self, bound: int | None = None) -> None:
+        self._bound = bound
 
     def __call__(self, nodes: list[BaseSchedulerNode]) -> list[BaseSchedulerNode]:
         nodes = super().__call__(nodes)
@@ -172,7 +179,7 @@ class _SaveMemory(FinishFusion):
             node.read_writes.reads = OrderedSet(reads)
 
     def uuid(self) -> bytes:
-        return get_hash_for_files((__file__,))
+        return get_hash_for_files((__file__,), repr(self._bound))
 
 
 class _SaveChunks(_SaveMemory):
@@ -259,13 +266,56 @@ def _picks(node1: BaseSchedulerNode, node2: BaseSchedulerNode) -> bool:
 _WAITING = 1 / 8
 
 
-class Choices(_ChunkChoices):
-    """Inductor's choices for one graph, without fusions that let operands or results wait."""
+class _Alive:
+    """The bytes that are alive at each kernel of `scheduler`, as far as it has fused them, and the
+    places of the kernels in their order."""
 
-    def __init__(self, waits: bool = False) -> None:
+    def __init__(self, scheduler: Scheduler) -> None:
+        fused = sorted(set(scheduler.name_to_fused_node.values()), key=lambda node: node.min_order)
+        nodes = scheduler.topological_sort_schedule(fused)
+        end = len(nodes)
+        self.places = {node: place for place, node in enumerate(nodes)}
+        first: dict[str, int] = {}
+        last = dict.fromkeys(V.graph.get_output_names(), end)
+        sizes: dict[str, int] = {}
+        for place, node in enumerate(nodes):
+            names = node.get_operation_names()
+            for write in node.read_writes.writes:
+                if not scheduler.can_buffer_be_removed_through_fusion(write.name, names):
+                    first.setdefault(write.name, place)
+                    sizes[write.name] = V.graph.get_dep_size_hint(write)
+            for read in node.read_writes.reads:
+                if read.name in first or not is_nonfreeable_buffers(read):
+                    # Operands of the graph are there from the start.
+                    first.setdefault(read.name, 0)
+                    sizes.setdefault(read.name, V.graph.get_dep_size_hint(read))
+                    last[read.name] = max(last.get(read.name, 0), place)
+        changes = [0] * (end + 2)
+        for name, size in sizes.items():
+            changes[first[name]] += size
+            changes[max(last.get(name, 0), first[name]) + 1] -= size
+        self.bytes = list(itertools.accumulate(changes))
+
+    def find_most(self, *nodes: BaseSchedulerNode) -> float:
+        """Returns the most bytes from the first of `nodes` to the last."""
+        places = [self.places[node] for node in nodes]
+        return max(self.bytes[min(places) : max(places) + 1])
+
+
+class Choices(_ChunkChoices):
+    """Inductor's choices for one graph, without fusions that let operands or results wait where
+    more than `bound` bytes would be alive, or without any that do."""
+
+    def __init__(self, waits: bool = False, bound: int | None = None) -> None:
         super().__init__(waits)
+        self._bound = bound
+        # By scheduler, what is alive in it, and of how many kernels.
+        self._alive: WeakKeyDictionary[Scheduler, tuple[int, _Alive]] = WeakKeyDictionary()
         # By scheduler, where each buffer is read last, in the order before fusion.
         self._last: WeakKeyDictionary[Scheduler, dict[str, float]] = WeakKeyDictionary()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self._waits, self._bound)
 
     def can_fuse_vertical(
         self, scheduler: Scheduler, node1: BaseSchedulerNode, node2: BaseSchedulerNode, *score: Any
@@ -287,7 +337,8 @@ class Choices(_ChunkChoices):
         """Tells whether `node1` and `node2`, which reads its result, may run at once; both read
         `score` bytes."""
         later = self._count_later(scheduler, node1, node2)
-        return min(later, self._count_earlier(scheduler, node1, node2)) <= _WAITING * score
+        waiting = min(later, self._count_earlier(scheduler, node1, node2))
+        return waiting <= _WAITING * score or self._has_room(scheduler, node1, node2, waiting)
 
     def _may_share(
         self, scheduler: Scheduler, node1: BaseSchedulerNode, node2: BaseSchedulerNode, score: int
@@ -295,7 +346,24 @@ class Choices(_ChunkChoices):
         """Tells whether nodes that share operands of `score` bytes may run at once."""
         first, second = sorted((node1, node2), key=lambda node: node.min_order)
         later = self._count_later(scheduler, first, second)
-        return min(later, self._count_earlier(scheduler, first, second)) <= _WAITING * score
+        waiting = min(later, self._count_earlier(scheduler, first, second))
+        return waiting <= _WAITING * score or self._has_room(scheduler, first, second, waiting)
+
+    def _has_room(
+        self,
+        scheduler: Scheduler,
+        first: BaseSchedulerNode,
+        second: BaseSchedulerNode,
+        waiting: float,
+    ) -> bool:
+        """Tells whether so many bytes may be `waiting` between `first` and `second`."""
+        if self._bound is None:
+            return False
+        kernels = len(set(scheduler.name_to_fused_node.values()))
+        known = self._alive.get(scheduler)
+        if known is None or known[0] != kernels:
+            known = self._alive[scheduler] = kernels, _Alive(scheduler)
+        return known[1].find_most(first, second) + waiting <= self._bound
 
     def _count_later(
         self, scheduler: Scheduler, first: BaseSchedulerNode, second: BaseSchedulerNode

@@ -4,6 +4,7 @@ import json
 import math
 import pathlib
 from fractions import Fraction
+from functools import partial
 from typing import Any, Callable, Mapping, Sequence, get_args
 
 import torch
@@ -34,10 +35,12 @@ from ._graph import (
     round_operands,
 )
 from ._budget import (
+    BOUND,
     Trial,
     check_fraction,
     check_slowdown,
     estimate_step_time,
+    find_lowest,
     find_within,
     is_near_proposal,
 )
@@ -91,7 +94,8 @@ class Partitioner(CustomPartitionerFn):
     within a budget, the lowest that there is is taken, with a warning.
 
     `slowdown`, a number of at least 1, takes in place of a budget the lowest peak of the
-    selections whose step takes at most so many times as long as the fastest one, by an estimate.
+    selections whose step takes at most so many times as long as the fastest one, by an estimate;
+    on a GPU, as that of PyTorch's partitioner, by Inductor's schedules of both, if that is longer.
 
     `chunks` is how a step computes what is much larger inside than at its ends, such as a loss of
     logits: in that many chunks of rows; "off", at once; or "auto", in chunks where it is large
@@ -119,6 +123,8 @@ class Partitioner(CustomPartitionerFn):
     planned: dict[str, Any] | None = None
     # PyTorch's choices for the graph that is split, by the names of its nodes.
     proposals: dict[str, list[list[str]]] = {}
+    # The bytes that kernels may have alive, where the time of these is the bytes that they move.
+    bound: int | None = None
     # The options of selection in the place of the budget, where schedules tell whether that is kept.
     trial: Mapping[str, Any] | None = None
 
@@ -196,7 +202,7 @@ class Partitioner(CustomPartitionerFn):
 
     def __getstate__(self) -> dict[str, Any]:
         # Keys of caches have the partitioner, whatever it has planned before.
-        planned = ("has_warned", "bounded", "kept_bytes", "planned", "trial", "proposals")
+        planned = ("has_warned", "bounded", "kept_bytes", "planned", "trial", "bound", "proposals")
         return {name: value for name, value in vars(self).items() if name not in planned}
 
     def __eq__(self, other: object) -> bool:
@@ -283,9 +289,18 @@ class Partitioner(CustomPartitionerFn):
         # Inductor compiles for the sizes of the batch, and graphs inside of others with these.
         is_checked = self.is_fused and joint_inputs and not self.sizes
         if is_checked and (self.slowdown or self.fraction == 1.0):
-            return self._split_fast(split_once, num_fwd_outputs)
+            make_stock = partial(
+                partition_by_pytorch,
+                fx.GraphModule(gm, copy_graph(gm.graph)),
+                joint_inputs,
+                num_fwd_outputs=num_fwd_outputs,
+                static_lifetime_input_indices=static,
+            )
+            return self._split_fast(split_once, make_stock, num_fwd_outputs)
         if is_checked and self.has_budget:
             search = Search(alternatives, split, schedule)
+            is_timed = find_target(gm.graph) == "gpu"
+            self.bound = ANY_PEAK if is_timed else None
             try:
                 chosen = self.choose_within(search.make_trial, search.refine)
                 self.planned = {**chosen.plan, "scheduled_peak": chosen.peak}
@@ -294,7 +309,7 @@ class Partitioner(CustomPartitionerFn):
                 log_unscheduled(error)
                 self.planned = None
             finally:
-                self.trial = None
+                self.trial = self.bound = None
         if (
             self.has_budget
             and not self.is_fused
@@ -345,6 +360,8 @@ class Partitioner(CustomPartitionerFn):
             expand_regions(part, self.is_fused)
         if self.has_budget and self.is_fused:
             match_layouts(*parts, static)
+        for part in parts:
+            part.meta[BOUND] = self.bound
         return parts
 
     def choose_within(
@@ -354,9 +371,13 @@ class Partitioner(CustomPartitionerFn):
     ) -> Trial:
         """Returns the trial that the budget chooses, of those that `make_trial` makes for
         `find_within`, and those that `refine` finds better than the best of them."""
-        fastest = make_trial(ANY_PEAK)
         share = self.fraction
+        if self.bound and not share:
+            self.bound = self.options["peak_budget"]
+        fastest = make_trial(ANY_PEAK)
         budget = int(share * fastest.peak) if share else self.options["peak_budget"]
+        if self.bound:
+            self.bound = budget
         trial = refine(find_within(make_trial, fastest, budget), budget)
         if share:
             self.has_warned |= note_fraction(share, trial.peak, fastest.peak)
@@ -364,30 +385,54 @@ class Partitioner(CustomPartitionerFn):
             self._note("peak", budget, trial.peak)
         return trial
 
-    def _schedule(self, parts: Parts, num_fwd_outputs: int) -> tuple[Schedule, Schedule]:
-        """Returns Inductor's schedules of `parts`."""
+    def _schedule(
+        self, parts: Parts, num_fwd_outputs: int, is_stock: bool = False
+    ) -> tuple[Schedule, Schedule]:
+        """Returns Inductor's schedules of `parts`, where `is_stock`, as PyTorch alone has them."""
         from ._schedule import schedule_parts
 
-        options = self.given if self.has_decompositions else None
+        options = self.given if self.has_decompositions and not is_stock else None
         return schedule_parts(parts, num_fwd_outputs, options, self.has_budget)
 
-    def _split_fast(self, split: Callable[[], Parts], num_fwd_outputs: int) -> Parts:
+    def _split_fast(
+        self, split: Callable[[], Parts], make_stock: Callable[[], Parts], num_fwd_outputs: int
+    ) -> Parts:
         """Returns the parts of a selection that is meant to be fast. Where its estimated time is
-        near that of PyTorch's choice, Inductor's schedules of both tell which is."""
+        near that of PyTorch's choice, Inductor's schedules of both tell which is. With a slowdown,
+        the step may take as long as that of `make_stock`, the parts of PyTorch alone."""
         parts, plan = split(), self.planned
-        if plan is None or not is_near_proposal(plan):
+        if plan is None or not plan.get("time"):
             return parts
-        # The first proposal is PyTorch's choice without options.
-        self.trial = {"peak_budget": ANY_PEAK, "proposal": 0}
+
+        def measure(parts: Parts) -> float:
+            return estimate_step_time(parts, self._schedule(parts, num_fwd_outputs))
+
+        def make_trial(factor: float) -> tuple[Trial, float]:
+            self.trial = {"peak_budget": ANY_PEAK, "slowdown": factor}
+            trial = Trial(split(), self.planned or {}, 0)
+            seconds = measure(trial.parts)
+            log_judgement(seconds, most)
+            return trial, seconds
+
+        most = math.inf
         try:
-            other = split()
-            times = [
-                estimate_step_time(each, self._schedule(each, num_fwd_outputs))
-                for each in (parts, other)
-            ]
-            log_judgement(*times)
-            if times[0] > (self.slowdown or 1.0) * times[1]:
-                return other
+            if self.slowdown:
+                stock = make_stock()
+                most = self.slowdown * estimate_step_time(
+                    stock, self._schedule(stock, num_fwd_outputs, is_stock=True)
+                )
+                lowest = find_lowest(make_trial, Trial(parts, plan, 0), most)
+                if lowest:
+                    self.planned = lowest.plan
+                    return lowest.parts
+            if is_near_proposal(plan):
+                # The first proposal is PyTorch's choice without options.
+                self.trial = {"peak_budget": ANY_PEAK, "proposal": 0}
+                other = split()
+                times = measure(parts), measure(other)
+                log_judgement(*times)
+                if times[0] > (self.slowdown or 1.0) * times[1]:
+                    return other
         except Exception as error:
             log_unscheduled(error)
         finally:
