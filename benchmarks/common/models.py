@@ -299,10 +299,11 @@ def get_sizes(name: str, device: str, quick: bool) -> dict:
     return {**sizes, "batch": factor * sizes["batch"]}
 
 
-def make_model(name: str, device: str, quick: bool) -> Model:
-    """Returns the model `name` in training mode, the same at each call."""
+def make_model(name: str, device: str, quick: bool, sizes: dict | None = None) -> Model:
+    """Returns the model `name` in training mode, of other `sizes` where there are some, the same at
+    each call."""
     torch.manual_seed(0)
-    model = MAKERS[name](get_sizes(name, device, quick))
+    model = MAKERS[name](sizes or get_sizes(name, device, quick))
     return Model(
         model.module.to(device).train(),
         tuple(tensor.to(device) for tensor in model.inputs),

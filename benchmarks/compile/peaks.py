@@ -20,6 +20,9 @@ from figures import MIB
 
 NAMES = ("bert", "gpt2", "llama", "vit", "convnext", "resnet", "t5", "unet", "deep")
 
+# Batches of models whose peak is otherwise that of their weights' gradients, of any selection.
+BATCHES = dict.fromkeys(("bert", "gpt2", "llama", "t5"), 16) | {"vit": 32}
+
 
 def parse_arguments():
     parser = argparse.ArgumentParser(
@@ -38,10 +41,12 @@ def run(arguments):
     run = figures.Run(arguments, peaks_measure.describe())
     for name in arguments.models:
         sizes = models.get_sizes(name, "cpu", arguments.quick)
+        if not arguments.quick:
+            sizes = {**sizes, "batch": BATCHES.get(name, sizes["batch"])}
         pairs = run.find_model(name, sizes, "pairs")
         if pairs or run.is_over(name):
             continue
-        model = models.make_model(name, "cpu", arguments.quick)
+        model = models.make_model(name, "cpu", arguments.quick, sizes)
         for budget, pair in peaks_measure.measure(model, arguments.budgets):
             pairs[str(budget)] = pair
             print(f"{name}: budget {budget}, {pair}", file=sys.stderr)
