@@ -18,6 +18,8 @@ FAD, TORCH_COMPILE, EAGER = "fad", "torch.compile", "eager"
 _LINE = 48
 # A graph of Graphviz has at most so many edges between forward and backward of each layer.
 _EDGES = 24
+# So many products say why they have no chunks.
+_AT_ONCE = 3
 
 _Value = TypeVar("_Value")
 
@@ -202,6 +204,10 @@ def _describe(graph: Graph, parameters: Mapping[str, int]) -> str:
     lines += [
         f"fad: {operation}{f' of {module}' if module else ''} runs in {count} chunks"
         for operation, module, count in dict.fromkeys(graph.fad.chunks)
+    ]
+    lines += [
+        f"fad: {operation}{f' of {module}' if module else ''} runs at once, not in chunks: {reason}"
+        for operation, module, reason in list(dict.fromkeys(graph.fad.at_once))[:_AT_ONCE]
     ]
     lines += [f"{name}: PyTorch's partitioner fails: {why}" for name, why in graph.errors.items()]
     lines += _list("fad saves", graph.fad.tensors)

@@ -19,6 +19,7 @@ from ._graph import is_part
 from ._peak import (
     Peak,
     Storage,
+    count_bytes,
     count_storage_bytes,
     find_scheduled_peak,
     get_tensors,
@@ -96,6 +97,9 @@ class StepMemory:
 # The entry of the metadata of a region's first chunk: the operation, and how many chunks.
 CHUNKS = "fad_chunks"
 
+# The entry of the metadata of a large product whose region has no chunks: the reason.
+AT_ONCE = "fad_at_once"
+
 
 @dataclass(frozen=True)
 class SavedTensor:
@@ -144,6 +148,9 @@ class Partition:
     memory: StepMemory
     # Products, with their modules, whose regions run in so many chunks.
     chunks: tuple[tuple[str, str, int], ...] = ()
+    # Large products whose regions have no chunks, with their modules and the reasons, the largest
+    # first.
+    at_once: tuple[tuple[str, str, str], ...] = ()
 
     @property
     def by_module(self) -> dict[str, int]:
@@ -196,6 +203,7 @@ def describe_partition(
         )
         seen.add(key)
     peak = peak_bytes(forward, backward)
+    at_once = [node for node in forward.graph.nodes if AT_ONCE in node.meta]
     return Partition(
         tensors=tuple(tensors),
         bytes=peak.saved,
@@ -209,6 +217,10 @@ def describe_partition(
             for part in parts
             for node in part.graph.nodes
             for operation, count in filter(None, [node.meta.get(CHUNKS)])
+        ),
+        at_once=tuple(
+            (name_operation(node), find_module(node, modules), node.meta[AT_ONCE])
+            for node in sorted(at_once, key=count_bytes, reverse=True)
         ),
     )
 

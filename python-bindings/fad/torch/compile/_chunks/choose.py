@@ -11,6 +11,7 @@ from torch import fx
 
 from .._graph import copy_graph
 from .._log import log_chunks
+from .._step_memory import AT_ONCE
 from .._sizes import estimate_size
 from .cost import count_wider, estimate_chunks
 from .insert import insert_regions
@@ -105,7 +106,7 @@ class Alternatives:
             try:
                 regions = find_regions(seed, list(graph.nodes))
             except NotSeparable as reason:
-                log_chunks(seed, str(reason))
+                _leave(seed, str(reason))
                 continue
             is_loss = regions[-1].cotangent is not None
             most = counts.losses if is_loss else counts.layers
@@ -115,7 +116,19 @@ class Alternatives:
             number = _choose(regions, most) if self._chunks == "auto" else most
             if number > 1 and _cut(graph, regions, number, self._is_fused):
                 inserted.append((seed.name, number))
-        return (graph if inserted else self._graph), inserted
+        if inserted:
+            return graph, inserted
+        reasons = {each.name: each.meta[AT_ONCE] for each in graph.nodes if AT_ONCE in each.meta}
+        for node in self._graph.nodes:
+            if node.name in reasons:
+                node.meta[AT_ONCE] = reasons[node.name]
+        return self._graph, inserted
+
+
+def _leave(seed: fx.Node, reason: str) -> None:
+    """Leaves the region of `seed` without chunks, for a `reason`."""
+    seed.meta[AT_ONCE] = reason
+    log_chunks(seed, reason)
 
 
 def _cut(graph: fx.Graph, regions: list[Region], number: int, is_fused: bool) -> bool:
@@ -123,7 +136,7 @@ def _cut(graph: fx.Graph, regions: list[Region], number: int, is_fused: bool) ->
     try:
         insert_regions(graph, regions, number, is_fused)
     except NotSeparable as reason:
-        log_chunks(regions[0].seed, str(reason))
+        _leave(regions[0].seed, str(reason))
         return False
     return True
 
@@ -147,5 +160,5 @@ def _choose(regions: list[Region], most: int) -> int:
     if number > 1 and count_wider(last) > last.bytes - last.bytes // number:
         number, reason = 1, "sums of its gradients take more bytes than chunks save"
     if number <= 1 and reason:
-        log_chunks(last.seed, reason)
+        _leave(last.seed, reason)
     return number

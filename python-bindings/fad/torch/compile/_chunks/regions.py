@@ -132,7 +132,8 @@ class _Growth:
 
     def add(self, node: fx.Node) -> None:
         if node.op != "call_function":
-            raise NotSeparable(f"an input or a result of the graph is as large as {self.seed.name}")
+            kind = "returns" if node.op == "output" else "has an input that is"
+            raise NotSeparable(f"the graph {kind} as much as {self.seed.name}")
         if is_bound(node):
             raise NotSeparable(f"{node.name} is of a checkpoint")
         self.inside.add(node)
