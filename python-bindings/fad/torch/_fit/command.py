@@ -74,6 +74,11 @@ def _run(options: argparse.Namespace) -> int:
             f"--length is {options.length}, and the configuration has {positions} positions; take "
             f"--length={positions}, or --set max_position_embeddings={options.length}"
         )
+    if options.vary == "length" and model.main_input_name != "input_ids":
+        raise ValueError(
+            f"--vary is length, and {type(model).__name__} takes {model.main_input_name} of one size; "
+            "take --vary=batch"
+        )
     answer = fit(
         model,
         make_inputs(model, labels, options.batch, options.length, dtype),

@@ -10,6 +10,7 @@ from torch import fx
 from .._requirements import torch
 from ..compile._backend import compile_inductor
 from ..compile._graph import copy_graph
+from ..compile._chunks import Chunks
 from ..compile._log import without_budgets
 from ..compile._budget import Trial
 from ..compile._partitioner import Partitioner
@@ -42,11 +43,6 @@ class Scheduled:
         forward, backward = (schedule.kernels for schedule in schedules)
         self.graphs.append(make_step_memory(allocations, forward + backward, forward))
 
-    @property
-    def kept(self) -> int:
-        found = [each for memory in self.graphs for each in memory.allocations]
-        return sum(each.bytes for each in found if each.kind == "saved tensor")
-
     def join(self) -> StepMemory:
         """Returns the memory of the step of all graphs: forward of each in their order, then
         backward in the other."""
@@ -70,6 +66,11 @@ class Scheduled:
                 allocations.append(replace(each, first=first, last=last))
             forward += memory.backward
         return make_step_memory(allocations, end, start)
+
+
+def count_kept(memory: StepMemory) -> int:
+    """Returns the bytes that a step keeps for backward."""
+    return sum(each.bytes for each in memory.allocations if each.kind == "saved tensor")
 
 
 class _Stock(CustomPartitionerFn):
@@ -116,8 +117,8 @@ class _Kept(Partitioner):
 class _Lowest(_Kept):
     """Takes the lowest peak that any budget has, with more chunks where these lower it."""
 
-    def __init__(self) -> None:
-        super().__init__(budget=1)
+    def __init__(self, chunks: Chunks) -> None:
+        super().__init__(budget=1, chunks=chunks)
 
     def choose_within(
         self,
@@ -130,10 +131,12 @@ class _Lowest(_Kept):
 class _Plans(CustomPartitionerFn):
     """fad's partitioner, in the place of which several with other options split copies of a graph."""
 
-    def __init__(self, options: Mapping[str, Any], modules: Collection[str]) -> None:
+    def __init__(
+        self, options: Mapping[str, Any], modules: Collection[str], chunks: Chunks
+    ) -> None:
         self.modules = modules
         self.own = {
-            name: _Lowest() if budget == LOWEST else _Kept(budget=budget)
+            name: _Lowest(chunks) if budget == LOWEST else _Kept(budget=budget, chunks=chunks)
             for name, budget in options.items()
         }
         self.found = {name: Scheduled() for name in options}
@@ -163,15 +166,16 @@ def schedule_step(
     names: Collection[str],
     budgets: Mapping[str, Any],
     has_stock: bool = True,
+    chunks: Chunks = "auto",
 ) -> dict[str, Scheduled]:
     """Returns the schedules of a step of `loss` with the fake `example`, by plan: those of Inductor
-    as "inductor", if `has_stock`, and those of fad for each of `budgets` by name, of which None is
-    none. `names` are those of modules."""
+    as "inductor", if `has_stock`, and those of fad with `chunks` for each of `budgets` by name, of which
+    None is none. `names` are those of modules."""
     found: dict[str, Scheduled] = {}
     if has_stock:
         found |= _capture(loss, example, _Stock(names), _compile_stock)
     if budgets:
-        plans = _Plans(budgets, names)
+        plans = _Plans(budgets, names, chunks)
         found |= _capture(loss, example, plans, compile_inductor)
     return found
 

@@ -1,6 +1,7 @@
 """A model and its inputs as fake tensors, which have sizes and no memory."""
 
 import copy
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -82,23 +83,37 @@ def _drop(tensor: torch.Tensor) -> torch.Tensor:
     return tensor.detach().to("meta").requires_grad_(tensor.requires_grad)
 
 
-def _make_fake(value: Any, mode: FakeTensorMode) -> Any:
-    """Returns a tensor of `mode`, on a CPU, that is as `value`; another value as it is."""
+def _make_fake(value: Any, mode: FakeTensorMode, base: torch.Tensor | None = None) -> Any:
+    """Returns a tensor of `mode`, on a CPU, that is as `value`, and part of `base`, if there is one;
+    another value as it is."""
     if not isinstance(value, torch.Tensor):
         return value
-    with mode:
-        made = torch.empty_strided(value.shape, value.stride(), dtype=value.dtype, device="cpu")
+    shape, strides = value.shape, value.stride()
+    with mode, torch.no_grad():
+        if base is None:
+            made = torch.empty_strided(shape, strides, dtype=value.dtype, device="cpu")
+        else:
+            made = base.as_strided(shape, strides, value.storage_offset()).detach()
     if isinstance(value, torch.nn.Parameter):
         return torch.nn.Parameter(made, requires_grad=value.requires_grad)
     return made.requires_grad_(value.requires_grad and value.is_leaf)
 
 
 def make_fake_model(model: torch.nn.Module, mode: FakeTensorMode) -> torch.nn.Module:
-    """Returns a copy of `model` whose parameters and buffers have no memory. The model is not
-    changed, and nothing of it is copied that has memory."""
+    """Returns a copy of `model` whose parameters and buffers have no memory; those that share
+    memory share that of the copy. The model is not changed, and nothing of it is copied that has
+    memory."""
     memo: dict[int, Any] = {}
-    for tensor in [*model.parameters(), *model.buffers()]:
-        memo[id(tensor)] = _make_fake(tensor, mode)
+    tensors = {id(each): each for each in [*model.parameters(), *model.buffers()]}
+    counts = Counter(map(_find_storage, tensors.values()))
+    bases: dict[Any, torch.Tensor] = {}
+    for number, tensor in tensors.items():
+        key = _find_storage(tensor)
+        if counts[key] > 1 and key not in bases:
+            items = tensor.untyped_storage().nbytes() // tensor.itemsize
+            with mode:
+                bases[key] = torch.empty(items, dtype=tensor.dtype, device="cpu")
+        memo[number] = _make_fake(tensor, mode, bases.get(key))
     try:
         return copy.deepcopy(model, memo)
     except Exception as error:
@@ -107,6 +122,10 @@ def make_fake_model(model: torch.nn.Module, mode: FakeTensorMode) -> torch.nn.Mo
             f"copy.deepcopy does not make one ({type(error).__name__}: {error}); make the model "
             "anew, under torch.device('meta')"
         ) from error
+
+
+def _find_storage(tensor: torch.Tensor) -> tuple[int, torch.dtype]:
+    return get_storage_id(tensor.untyped_storage()), tensor.dtype
 
 
 def list_tensors(values: Any) -> list[torch.Tensor]:

@@ -15,13 +15,16 @@ from .._pytorch import (
 )
 from .._requirements import torch
 from .._saved_memory.modules import ModuleMarks
+from ..compile._chunks import Chunks, check_chunks
 from ..compile._workspace import Limit, limit_calls
-from .compiled import LOWEST, schedule_step
+from .compiled import LOWEST, count_kept, schedule_step
+from .deep import Deep
 from .eager import Traced, trace_step
 from .fake import DIMENSIONS, Example, Loss, count_bytes, make_fake_model, read_example
+from .layers import find_layers
 from .optimizers import find_optimizer
 from .report import Fit, Plan
-from .search import find_largest
+from .search import Sizes, find_largest
 
 PLANS = ("eager", "inductor", "fad", LOWEST)
 _DEVICES = ("cpu", "cuda")
@@ -37,6 +40,7 @@ def fit(
     memory: int | str | None = None,
     optimizer: str | Callable = "adamw",
     budget: int | float | str | None = None,
+    chunks: Chunks = "auto",
     vary: str = "batch",
     plans: Sequence[str] = PLANS,
     device: str | None = None,
@@ -52,12 +56,15 @@ def fit(
 
     The `plans` are "eager", PyTorch without `torch.compile`; "inductor", `torch.compile` by itself;
     "fad", its backend "fad"; and "lowest", that with the lowest budget that it keeps. With
-    `budget`, there is one more, "budget": a `fad.budget`. With `memory`, a number of bytes or text
+    `budget`, there is one more, "budget": a `fad.budget`. `chunks` is the `fad.chunks` of the plans of
+    fad. With `memory`, a number of bytes or text
     such as "24GB", there is the largest size of the examples' dimension `vary` within that, too:
     "batch", the first one of all inputs that have as many rows as the first input, or "length", the
     second. `device` is "cpu" or "cuda"; by default that of the model, and "cuda" for "meta".
 
-    Sizes with which the model does not run are too large.
+    Sizes with which the model does not run are too large. Compiled plans of a model with many equal
+    layers are those of few of them, extended, where this gives the same step in eager PyTorch and one
+    more layer is the same in a plan; a `budget` is planned with all layers.
 
     All that `torch.compile` has compiled before is compiled again at its next call. Raises
     ValueError where the model does not run with the example, or needs values of tensors."""
@@ -69,7 +76,12 @@ def fit(
         check_choice("there is no plan", name, PLANS)
     if not plans and budget is None:
         raise ValueError("plans is empty; name one of them, or give a budget")
+    chunks = check_chunks(chunks)
     found = read_example(example)
+    if vary == "length" and any(tensor.dim() > 3 for tensor in found.tensors):
+        raise ValueError(
+            "the second dimension of images is channels, and no length; vary the batch"
+        )
     size = found.get_size(vary)
     if size is None:
         others = "; vary the batch" if vary != "batch" else ""
@@ -82,7 +94,8 @@ def fit(
     chosen = {each: budgets[each] for each in plans if each in budgets}
     if budget is not None:
         chosen["budget"] = budget
-    step = _Step(model, make_optimizer, device == "cpu")
+    mode = FakeTensorMode(allow_non_fake_inputs=True)
+    step = _Step(make_fake_model(model, mode), mode, make_optimizer, device == "cpu", chunks)
     wanted = [*plans, *["budget"] * (budget is not None)]
     return _Answer(step, found, chosen, wanted, memory, vary, size).make(
         type(model).__name__, device, name
@@ -100,14 +113,22 @@ class _Step:
     """Steps of a model without memory, of examples of any size."""
 
     def __init__(
-        self, model: torch.nn.Module, make_optimizer: Callable | None, has_workspaces: bool
+        self,
+        model: torch.nn.Module,
+        mode: FakeTensorMode,
+        make_optimizer: Callable | None,
+        has_workspaces: bool,
+        chunks: Chunks,
     ) -> None:
-        self.mode = FakeTensorMode(allow_non_fake_inputs=True)
-        self.loss = Loss(make_fake_model(model, self.mode))
+        self.mode, self.loss, self.chunks = mode, Loss(model), chunks
         self.make_optimizer, self.has_workspaces = make_optimizer, has_workspaces
         self.marks = ModuleMarks({"": self.loss.model})
         # Calls of libraries that are too large to run alone.
         self.limit = Limit(_ELEMENTS if has_workspaces else 0, set())
+
+    def replace_model(self, model: torch.nn.Module) -> "_Step":
+        """Returns the step of another fake model."""
+        return _Step(model, self.mode, self.make_optimizer, self.has_workspaces, self.chunks)
 
     def trace(self, example: Example, updates: bool) -> Traced:
         """Returns the memory of the step in eager PyTorch; that of the optimizer, if `updates`."""
@@ -121,7 +142,8 @@ class _Step:
         with self.mode, limit_calls(self.limit), warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="no selection that fad tries")
             fake = example.make_fake(self.mode)
-            return schedule_step(self.loss, fake, self.marks.names, budgets, has_stock)
+            names, chunks = self.marks.names, self.chunks
+            return schedule_step(self.loss, fake, names, budgets, has_stock, chunks)
 
 
 class _Answer:
@@ -143,9 +165,12 @@ class _Answer:
         self.parameters = count_bytes(loss.parameters())
         self.buffers = count_bytes([*loss.parameters(), *loss.buffers()]) - self.parameters
         self.traced = _run(lambda: step.trace(example, True))
+        self.deep = self._make_deep()
         self.graphs = 1
         # By plan, the largest peak of a graph.
         self.peaks: dict[str, int] = {}
+        # By plan, the sizes that have been tried.
+        self.sizes = {name: Sizes(DIMENSIONS[vary] + 1) for name in plans}
 
     def make(self, model: str, device: str, optimizer: str) -> Fit:
         """Returns the answer."""
@@ -168,6 +193,19 @@ class _Answer:
             tuple(self._list_unknown(device)),
         )
 
+    def _make_deep(self) -> Deep | None:
+        """Returns the steps of fewer layers, of which those of all follow; None where none do."""
+        layers = find_layers(self.step.loss.model)
+        if layers is None or not {*self.plans} - {"eager"}:
+            return None
+        deep = Deep(self.step, layers, self.step.replace_model)
+        try:
+            is_regular = _run(lambda: deep.is_regular(self.example, self.traced.memory))
+        except ValueError:
+            # Models may need all of their layers.
+            return None
+        return deep if is_regular else None
+
     def _find_memories(self, example: Example, only: str | None = None) -> dict[str, Any]:
         """Returns the memory of a step with `example`, and what it keeps, by plan; of the plan
         `only`, where one is named."""
@@ -178,13 +216,25 @@ class _Answer:
             traced = self.traced if is_first else _run(lambda: self.step.trace(example, False))
             found["eager"] = traced.memory, traced.kept
         budgets = {name: budget for name, budget in self.budgets.items() if name in wanted}
-        if budgets or "inductor" in wanted:
-            scheduled = _run(lambda: self.step.schedule(example, budgets, "inductor" in wanted))
+        has_stock = "inductor" in wanted
+        if self.deep is not None:
+            # A budget is for all layers at once.
+            equal = {name: each for name, each in budgets.items() if name != "budget"}
+            deep = self.deep
+            for name, memory in _run(lambda: deep.schedule(example, equal, has_stock)).items():
+                found[name] = memory, count_kept(memory)
+            budgets = {name: each for name, each in budgets.items() if name not in found}
+            has_stock = has_stock and "inductor" not in found
+        if budgets or has_stock:
+            scheduled = _run(lambda: self.step.schedule(example, budgets, has_stock))
             for name, each in scheduled.items():
                 self.graphs = max(self.graphs, len(each.graphs))
-                found[name] = each.join(), each.kept
+                memory = each.join()
+                found[name] = memory, count_kept(memory)
                 if example is self.example:
                     self.peaks[name] = max(memory.bytes for memory in each.graphs)
+        for name, (memory, _) in found.items():
+            self.sizes[name].add(example.get_size(self.vary), memory)
         return found
 
     def _make_plan(self, name: str, memory: Any, kept: int) -> Plan:
@@ -227,32 +277,44 @@ class _Answer:
                 return math.inf
             return self._count_static(example) + max(memory.bytes, update)
 
-        return find_largest(self.size, peak, count, fixed + self.traced.gradients, self.memory)
+        def predict(size: int) -> float | None:
+            step = self.sizes[name].predict(size)
+            if step is None:
+                return None
+            return self._count_static(self.example.resize(self.vary, size)) + max(step, update)
+
+        fixed += self.traced.gradients
+        return find_largest(self.size, peak, count, fixed, self.memory, predict)
 
     def _find_options(self, name: str, step: int) -> dict[str, Any] | None:
         """Returns the options of fad to write for a plan."""
         if name in ("eager", "inductor"):
             return None
+        chunks = self.step.chunks
+        options: dict[str, Any] = {} if chunks == "auto" else {"fad.chunks": chunks}
         if name == "fad":
-            return {}
+            return options
         if name == "budget":
-            return {"fad.budget": self.budgets[name]}
+            return {"fad.budget": self.budgets[name], **options}
         # A budget is for each graph alone.
         if self.graphs > 1:
-            return {"fad.budget": self.peaks[name]}
+            return {"fad.budget": self.peaks[name], **options}
         left = (self.memory or 0) - self._count_static(self.example)
-        return {"fad.budget": max(left, step)}
+        return {"fad.budget": max(left, step), **options}
 
     def _list_unknown(self, device: str) -> list[str]:
         unknown = ["fragmentation of the allocator, and rounding of sizes by it"]
         if device == "cuda":
             unknown += [
                 "CUDA's context, and workspaces of its libraries",
-                "differences of a GPU's operators and kernels, as all are those of a CPU",
+                "differences of a GPU's operators and kernels, as all are those of a CPU: without "
+                "CUDA, PyTorch has no derivatives of tensors that are on a GPU by declaration",
             ]
         elif self.step.limit.left_out:
             names = ", ".join(sorted(self.step.limit.left_out))
             unknown.append(f"workspaces of calls that are too large to be tried: {names}")
+        if any(not tensor.is_floating_point() for tensor in self.example.tensors):
+            unknown.append("whether indices are in range, as inputs have no values")
         if self.graphs > 1:
             unknown.append(f"tensors between the {self.graphs} graphs that torch.compile captures")
         return unknown

@@ -1,7 +1,12 @@
 """The largest size of a batch, or of its rows, whose step is within a memory."""
 
+import bisect
 import math
 from collections.abc import Callable
+from dataclasses import replace
+
+from ..compile._step_memory import StepMemory, make_step_memory
+from .layers import get_structure
 
 # So many sizes are tried at most beside the first one.
 _MOST = 24
@@ -11,16 +16,58 @@ _LARGEST = 2**24
 _NEAR = 0.1
 
 
+class Sizes:
+    """The bytes of a step by the size of its inputs. Where only the bytes of the storages differ, each
+    is a polynomial of the size, of a `degree`, and the step of another size follows."""
+
+    def __init__(self, degree: int) -> None:
+        self.degree = degree
+        self.known: dict[int, tuple[StepMemory, object]] = {}
+
+    def add(self, size: int, memory: StepMemory) -> None:
+        """Adds the step of a size."""
+        self.known[size] = memory, get_structure(memory)
+
+    def predict(self, size: int) -> int | None:
+        """Returns the bytes of the step of a size by those of others; None where too few are equal
+        to that of the nearest one."""
+        near = sorted(self.known, key=lambda each: abs(each - size))
+        equal = [each for each in near if self.known[each][1] == self.known[near[0]][1]]
+        if len(equal) <= self.degree:
+            return None
+        chosen = equal[: self.degree + 1]
+        weights = [
+            math.prod((size - other) / (one - other) for other in chosen if other != one)
+            for one in chosen
+        ]
+        memories = [self.known[each][0] for each in chosen]
+        allocations = [
+            replace(
+                each[0],
+                bytes=max(round(sum(w * one.bytes for w, one in zip(weights, each))), 0),
+            )
+            for each in zip(*(memory.allocations for memory in memories))
+        ]
+        first = memories[0]
+        return make_step_memory(allocations, first.operations, first.backward).bytes
+
+
 def find_largest(
-    size: int, bytes_: int, count: Callable[[int], float], fixed: int, memory: int
+    size: int,
+    bytes_: int,
+    count: Callable[[int], float],
+    fixed: int,
+    memory: int,
+    predict: Callable[[int], float | None] = lambda _: None,
 ) -> tuple[int, int]:
     """Returns the largest size of which a step takes at most `memory`, and its bytes; where none is
     found, 0 and the bytes of the smallest one that was tried. The step of `size`, at least 1, takes
     `bytes_`, and that of others as many as `count` says: infinitely many, where the model does not
     run. Of these, `fixed` do not depend on the size.
 
-    Bytes grow with a power of the size, which two known sizes tell; that of a batch is 1. The result
-    is one that was tried."""
+    Bytes grow with a power of the size, which two known sizes tell; that of a batch is 1. Where
+    `predict` says what a size takes, that is tried which is the largest by it. The result is one that
+    was tried."""
     known: dict[int, float] = {size: bytes_}
     for number in range(_MOST):
         low = max((each for each, found in known.items() if found <= memory), default=0)
@@ -28,7 +75,14 @@ def find_largest(
         end = _LARGEST + 1 if high is None else high
         if end - low <= 1:
             break
+        if low and (predict(low + 1) or 0) > memory:
+            break
         guess = _guess(known, low, high, fixed, memory)
+        if predict(guess) is not None:
+            # The last size that is predicted to fit.
+            sizes = range(low + 1, end)
+            fits = bisect.bisect(sizes, False, key=lambda each: (predict(each) or 0) > memory)
+            guess = low + fits
         # Where that leads nowhere, as bytes bend, halves of the way do.
         is_lost = number > 3 and number % 2 == 0
         is_outside = not low < guess < end and 2 * low < end

@@ -19,6 +19,7 @@ from torch._inductor.async_compile import AsyncCompile
 
 import fad.torch
 from fad.torch._fit.command import main as run_command
+from fad.torch._fit.fit import _Answer, _Step
 from fad.torch._fit.search import find_largest
 from fad.torch._saved_memory.allocator import watch_allocator
 
@@ -170,6 +171,52 @@ def check_largest():
     print(find(2, memory="113KB").summary())
 
 
+class Block(nn.Module):
+    """One of equal layers."""
+
+    def __init__(self):
+        super().__init__()
+        self.norm, self.up, self.drop = nn.LayerNorm(16), nn.Linear(16, 32), nn.Dropout(0.1)
+        self.down = nn.Linear(32, 16)
+
+    def forward(self, x):
+        return self.down(self.drop(nn.functional.gelu(self.up(self.norm(x)))))
+
+
+def check_deep():
+    """Equal layers are planned by few of them, and all storages are those of a plan of all."""
+    model, x = nn.Sequential(*(Block() for _ in range(8))), torch.empty(64, 16, device="meta")
+    layers = []
+    schedule = _Step.schedule
+
+    def count(step, *arguments):
+        layers.append(len(step.loss.model))
+        return schedule(step, *arguments)
+
+    with mock.patch.object(_Step, "schedule", count):
+        one = fad.torch.fit(model, x, plans=["fad"], memory="1MB")["fad"]
+    # The largest batch takes no plan of all layers, and few plans at all.
+    assert layers[:2] == [3, 4] and len(layers) <= 5 and {*layers} == {3, 4}, layers
+    assert one.largest_peak <= 10**6 < one.largest_peak * (1 + 1 / one.largest)
+    with mock.patch.object(_Answer, "_make_deep", lambda answer: None):
+        other = fad.torch.fit(model, x, plans=["fad"])["fad"]
+    assert other.peak == one.peak and other.kept == one.kept
+    found, wanted = (
+        collections.Counter((a.first, a.last, a.bytes, a.kind, a.module) for a in each)
+        for each in (one.memory.allocations, other.memory.allocations)
+    )
+    assert found == wanted, (found - wanted, wanted - found)
+    # Layers that differ have no equal steps.
+    model[2].drop.p = 0.0
+    with mock.patch.object(_Step, "schedule", autospec=True) as planned:
+        planned.side_effect = ValueError
+        with contextlib.suppress(ValueError):
+            fad.torch.fit(model, x, plans=["fad"])
+    steps = [len(call.args[0].loss.model) for call in planned.mock_calls]
+    assert steps == [8], steps
+    print("deep: storages are those of a plan of all layers")
+
+
 class Positions(nn.Module):
     """Has 128 positions."""
 
@@ -212,6 +259,10 @@ def check_copies():
     pairs = collections.namedtuple("Pairs", "x")(torch.empty(2, 16, 8))
     answer = fad.torch.fit(Positions(), pairs, plans=["eager"], memory="1GB", vary="length")
     assert answer["eager"].largest == 128
+    # Parameters that share their storage count once.
+    tied = nn.Sequential(nn.Linear(8, 8, bias=False), nn.Linear(8, 8, bias=False))
+    tied[1].weight.data = tied[0].weight.data
+    assert fad.torch.fit(tied, torch.empty(4, 8), plans=["eager"]).parameters == 4 * 64
     # As a name, a function has what PyTorch does on a GPU.
     model, x = nn.Linear(8, 8), torch.empty(4, 8)
     one, other = (
@@ -249,6 +300,8 @@ def check_errors():
         ((model, ()), {}),
         ((nn.Threshold(0.0, 0.0), x), {}),
         ((model, x), {"plans": []}),
+        ((model, x), {"chunks": 0}),
+        ((model, torch.randn(4, 3, 8, 8)), {"vary": "length"}),
         ((model, torch.randn(0, 32)), {}),
     ):
         try:
@@ -278,6 +331,7 @@ def check_configurations():
             ["gpt2", "--set", "n_layer"],
             ["gpt2", "--set", "n_layer=-1x"],
             ["encodec"],
+            ["vit", "--set", "num_hidden_layers=1", "--vary=length"],
             ["opt", "--set", "hidden_size=30", "num_attention_heads=4"],
         ):
             with contextlib.suppress(SystemExit):
@@ -319,4 +373,5 @@ if __name__ == "__main__":
         check_copies()
         check_errors()
         check_command()
+        check_deep()
         check_texts(check_compiled())
