@@ -146,11 +146,18 @@ class Loss(torch.nn.Module):
     def __init__(self, model: torch.nn.Module) -> None:
         super().__init__()
         self.model = model
+        # Whether a result of the model has tensors beside its loss.
+        self.leaves_others = False
 
     def forward(self, *arguments: Any, **keywords: Any) -> Any:
         result = self.model(*arguments, **keywords)
         loss = result.get("loss") if isinstance(result, Mapping) else getattr(result, "loss", None)
-        return result if loss is None else loss
+        if loss is None:
+            return result
+        if not torch.compiler.is_compiling():
+            others = list(result.values()) if isinstance(result, Mapping) else []
+            self.leaves_others = len(list_tensors(others)) > 1
+        return loss
 
 
 def find_differentiable(result: Any) -> Sequence[torch.Tensor]:

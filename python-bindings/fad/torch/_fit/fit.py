@@ -313,6 +313,11 @@ class _Answer:
         elif self.step.limit.left_out:
             names = ", ".join(sorted(self.step.limit.left_out))
             unknown.append(f"workspaces of calls that are too large to be tried: {names}")
+        if self.step.loss.leaves_others:
+            unknown.append(
+                "results beside the loss, such as logits: compile "
+                "lambda *given, **named: model(*given, **named).loss"
+            )
         if any(not tensor.is_floating_point() for tensor in self.example.tensors):
             unknown.append("whether indices are in range, as inputs have no values")
         if self.graphs > 1:

@@ -200,6 +200,23 @@ def check_dynamic():
     assert not tensor.shape[0].isdigit() and tensor.shape[1] == "24", tensor.shape
 
 
+def check_chunks():
+    """Products of losses have chunks, or a reason against these."""
+    head, x, labels = torch.nn.Linear(8, 64), torch.randn(32, 8), torch.zeros(32, dtype=torch.long)
+
+    def compute(returns):
+        logits = head(x)
+        loss = torch.nn.functional.cross_entropy(logits, labels)
+        return (loss, logits) if returns else loss
+
+    options = {**EAGER, "fad.chunks": 2}
+    text = str(fad.torch.explain(compute, False, options=options))
+    assert "fad: aten.addmm.default runs in 2 chunks" in text, text
+    text = str(fad.torch.explain(compute, True, options=options))
+    reason = "the graph returns a value of its size"
+    assert f"fad: aten.addmm.default runs at once, not in chunks: {reason}" in text, text
+
+
 def check_failures():
     """A graph that fad cannot plan says so; a model without gradients is refused."""
     model, x, _ = make()
@@ -251,7 +268,15 @@ def check_failures():
 
 
 def main():
-    checks = check_bytes, check_places, check_forms, check_state, check_dynamic, check_failures
+    checks = (
+        check_bytes,
+        check_places,
+        check_forms,
+        check_state,
+        check_dynamic,
+        check_chunks,
+        check_failures,
+    )
     for check in checks:
         check()
         print(f"{check.__name__}: right")

@@ -366,6 +366,8 @@ if __name__ == "__main__":
     torch.manual_seed(0)
     if "--configurations" in sys.argv:
         check_configurations()
+    elif "--deep" in sys.argv:
+        check_deep()
     else:
         check_eager()
         check_largest()
@@ -373,5 +375,4 @@ if __name__ == "__main__":
         check_copies()
         check_errors()
         check_command()
-        check_deep()
         check_texts(check_compiled())

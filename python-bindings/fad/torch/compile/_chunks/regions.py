@@ -132,8 +132,8 @@ class _Growth:
 
     def add(self, node: fx.Node) -> None:
         if node.op != "call_function":
-            kind = "returns" if node.op == "output" else "has an input that is"
-            raise NotSeparable(f"the graph {kind} as much as {self.seed.name}")
+            verb = "returns a value" if node.op == "output" else "has an input"
+            raise NotSeparable(f"the graph {verb} of its size")
         if is_bound(node):
             raise NotSeparable(f"{node.name} is of a checkpoint")
         self.inside.add(node)
