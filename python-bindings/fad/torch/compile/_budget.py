@@ -21,8 +21,9 @@ from ._sizes import estimate_time
 # The key of a part's meta for the bytes that its kernels may have alive.
 BOUND = "fad_bound"
 
-# So many selections of a graph are scheduled for a budget at most.
-_MOST = 3
+# So many selections of a graph are scheduled for a budget at most: the fastest, one by its error, and
+# two more by those of the others.
+_MOST = 4
 
 # The part of a budget that may be left free while a faster selection may be within it.
 _SLACK = 1 / 20
@@ -62,8 +63,10 @@ def find_within(split: Callable[[int | None], Trial], fastest: Trial, budget: in
         most = max((each.peak for each in tried if each.peak <= budget), default=0)
         if most >= (1 - _SLACK) * budget or high - low <= 1 or len(tried) >= _MOST:
             break
-        is_last = len(tried) == _MOST - 1
-        bound = 0 if is_last and not most else _correct(tried, budget, low, high)
+        # The last one has to be within.
+        is_last = len(tried) == _MOST - 1 and not most
+        worst = max(tried, key=lambda trial: trial.peak - trial.estimate)
+        bound = _correct([worst] if is_last else tried, budget, low, high)
         trial = split(bound)
         if trial not in tried:
             tried.append(trial)
@@ -133,7 +136,7 @@ def find_lowest(
     # Estimates count the bytes that products move, schedules do not.
     rest = fastest.plan["fastest_calls"] - estimate_arithmetic(fastest.parts)
     factor = (most * unit + rest) / least
-    for _ in range(_MOST):
+    for _ in range(_MOST - 1):
         if factor <= fastest.plan["time"] / least:
             break
         trial, seconds = make_trial(factor)

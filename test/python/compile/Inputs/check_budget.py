@@ -220,7 +220,7 @@ def check_residuals():
 
 def check_search():
     """Errors of the search by schedules, where estimates lack nothing in some selections, and have
-    buffers too many in faster ones: the fastest selection within a budget but for 5%, after three
+    buffers too many in faster ones: the fastest selection within a budget but for 5%, after four
     schedules, and no lower peak for a larger budget."""
     curve = [(100, 100), (116, 116), (126, 126), (165, 104), (181, 121), (198, 138), (215, 155)]
     curve += [(each, each - 60) for each in range(224, 331, 8)]
@@ -236,7 +236,7 @@ def check_search():
         peak = find_within(split, split(2**62), budget).peak
         most = max((peak for _, peak in curve if peak <= budget), default=0)
         left += most - peak > 0.05 * budget
-        if peak > budget and most or len(trials) > 3 and peak <= budget or peak < before:
+        if peak > budget and most or len(trials) > 4 and peak <= budget or peak < before:
             yield f"within {budget}, {peak} is found by {sorted(trials)}"
         before = peak
     if left > 8:
