@@ -167,8 +167,6 @@ class Server:
         # Objects that are here stay: collections do not touch, hence not copy, them.
         gc.collect()
         gc.freeze()
-        # Compilers make many objects that last.
-        gc.set_threshold(50_000, 20, 100)
         self.warm = True
 
     def fork(self, connection, request, streams):
