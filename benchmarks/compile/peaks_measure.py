@@ -32,11 +32,11 @@ class _Drawn(Partitioner):
         self.count = count
         # By budget, the scheduled peak, and the bound of the selection that has it.
         self.found: dict[int, tuple[int, int | None]] = {}
-        self.bound: int | None = None
+        self.drawn: int | None = None
 
     def choose_within(self, make_trial: Callable[[int | None], Trial], *_: object) -> Trial:
         if self.found:
-            return make_trial(self.bound)
+            return make_trial(self.drawn)
         fastest = make_trial(ANY_PEAK)
         low = min(fastest.peak, make_trial(0).peak, make_trial(None).peak)
         draw = random.Random(0)
@@ -44,11 +44,11 @@ class _Drawn(Partitioner):
             budget = draw.randint(int(0.9 * low), fastest.peak)
             trial = find_within(make_trial, fastest, budget)
             self.found[budget] = trial.peak, trial.plan.get("peak")
-        self.bound = trial.plan.get("peak")
+        self.drawn = trial.plan.get("peak")
         return trial
 
     def uuid(self) -> Any:
-        return super().uuid(), self.bound
+        return super().uuid(), self.drawn
 
 
 def measure(model: Model, count: int) -> Iterator[tuple[int, Pair]]:
@@ -56,9 +56,9 @@ def measure(model: Model, count: int) -> Iterator[tuple[int, Pair]]:
     AsyncCompile.cpp_pybinding = lambda *arguments, **options: lambda *operands: None
     partitioner, peaks = _Drawn(count), {}
     with inductor_config.patch(fx_graph_cache=False):
-        peaks[partitioner.bound] = _measure(model, partitioner)
+        peaks[partitioner.drawn] = _measure(model, partitioner)
         for bound in {bound for _, bound in partitioner.found.values()} - peaks.keys():
-            partitioner.bound = bound
+            partitioner.drawn = bound
             peaks[bound] = _measure(model, partitioner)
     for budget, (scheduled, bound) in partitioner.found.items():
         measured, warns = peaks[bound], scheduled > budget

@@ -100,8 +100,10 @@ class _Kept(Partitioner):
         # Inductor copies its configuration, in which this is, and no fake tensor can be copied.
         return {name: value for name, value in super().__getstate__().items() if name != "kept"}
 
-    def _schedule(self, parts: Parts, num_fwd_outputs: int) -> tuple[Schedule, Schedule]:
-        schedules = super()._schedule(parts, num_fwd_outputs)
+    def _schedule(
+        self, parts: Parts, num_fwd_outputs: int, is_stock: bool = False
+    ) -> tuple[Schedule, Schedule]:
+        schedules = super()._schedule(parts, num_fwd_outputs, is_stock)
         bounds = bounds_memory(parts[0], self.has_budget)
         vars(self).setdefault("kept", []).append((parts, bounds, schedules))
         return schedules

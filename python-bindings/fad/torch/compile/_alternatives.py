@@ -55,8 +55,7 @@ class Search:
         refused: set[Counts] = set()
         while trial.peak > budget:
             before = self._counts
-            # An estimate is off as that of a similar selection.
-            bound = budget + trial.estimate - trial.peak
+            bound = _find_bound(trial, budget)
             finer = [
                 self._find_lower(each, bound) for each in self._alternatives.list_finer(before)
             ]
@@ -99,7 +98,7 @@ class Search:
         before = self._counts
         if trial is self._fastest or before.layers > self._alternatives.first.layers:
             return trial
-        bound = budget + trial.estimate - trial.peak
+        bound = _find_bound(trial, budget)
         for counts in self._alternatives.list_finer(before)[-1:]:
             self._counts = self._find_lower(counts, bound) or before
             if self._is_faster(self._split_within(ANY_PEAK)[0], trial):
@@ -127,3 +126,8 @@ class Search:
         if plan is None:
             raise NotPlanned("nothing is chosen")
         return parts, plan
+
+
+def _find_bound(trial: Trial, budget: int) -> int:
+    """Returns the bound of estimates for a `budget`: these are off as that of `trial`, if it has one."""
+    return budget + (trial.estimate - trial.peak if trial.estimate else 0)

@@ -268,7 +268,11 @@ class Partitioner(CustomPartitionerFn):
 
         def split(graph: fx.Graph, bound: int | None) -> tuple[Parts, dict[str, Any] | None]:
             self.trial = self.free_options if bound is None else {"peak_budget": bound}
-            return self._split_once(gm, graph, joint_inputs, num_fwd_outputs, static), self.planned
+            parts = self._split_once(gm, graph, joint_inputs, num_fwd_outputs, static)
+            if self.planned and self.bound:
+                # A GPU's kernels depend on it.
+                self.planned = {**self.planned, "alive": self.bound}
+            return parts, self.planned
 
         def split_once() -> Parts:
             graph = alternatives.make(alternatives.first)
@@ -376,9 +380,11 @@ class Partitioner(CustomPartitionerFn):
             self.bound = self.options["peak_budget"]
         fastest = make_trial(ANY_PEAK)
         budget = int(share * fastest.peak) if share else self.options["peak_budget"]
-        if self.bound:
+        within = fastest
+        if self.bound != budget and self.bound:
             self.bound = budget
-        trial = refine(find_within(make_trial, fastest, budget), budget)
+            within = make_trial(ANY_PEAK)
+        trial = refine(find_within(make_trial, within, budget), budget)
         if share:
             self.has_warned |= note_fraction(share, trial.peak, fastest.peak)
         else:
@@ -411,7 +417,7 @@ class Partitioner(CustomPartitionerFn):
             self.trial = {"peak_budget": ANY_PEAK, "slowdown": factor}
             trial = Trial(split(), self.planned or {}, 0)
             seconds = measure(trial.parts)
-            log_judgement(seconds, most)
+            log_judgement(seconds, most / self.slowdown)
             return trial, seconds
 
         most = math.inf
@@ -425,7 +431,8 @@ class Partitioner(CustomPartitionerFn):
                 if lowest:
                     self.planned = lowest.plan
                     return lowest.parts
-            if is_near_proposal(plan):
+            is_slow = self.slowdown and measure(parts) > most
+            if is_slow or is_near_proposal(plan):
                 # The first proposal is PyTorch's choice without options.
                 self.trial = {"peak_budget": ANY_PEAK, "proposal": 0}
                 other = split()

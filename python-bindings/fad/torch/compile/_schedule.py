@@ -182,15 +182,17 @@ def _count_traffic(kernel: BaseSchedulerNode) -> int:
     """Returns the bytes that a `kernel` of Inductor's reads and writes. Inductor counts all of a buffer
     of which some elements are picked."""
     reads = [read for read in kernel.read_writes.reads if isinstance(read, MemoryDep)]
-    picked = {read.name: read for read in reads if read.is_indirect()}
-    for name in {read.name for read in reads if not read.is_indirect()} & picked.keys():
-        del picked[name]
-    traffic = kernel.get_read_write_buffers_sizes()
-    for name, read in picked.items():
-        count = math.prod(hint_expression(V.graph.sizevars, size) for size in read.size)
-        size = count * V.graph.get_dtype(name).itemsize
-        traffic -= max(0, V.graph.get_dep_size_hint(read) - size)
-    return traffic
+    whole = {read.name for read in reads if not read.is_indirect()}
+    picked: dict[str, int] = {}
+    bytes_: dict[str, int] = {}
+    for read in reads:
+        if read.name not in whole:
+            count = math.prod(hint_expression(V.graph.sizevars, size) for size in read.size)
+            size = count * V.graph.get_dtype(read.name).itemsize
+            picked[read.name] = picked.get(read.name, 0) + size
+            bytes_[read.name] = V.graph.get_dep_size_hint(read)
+    unread = sum(max(0, bytes_[name] - size) for name, size in picked.items())
+    return kernel.get_read_write_buffers_sizes() - unread
 
 
 def _find_origin(node: Any) -> fx.Node | None:

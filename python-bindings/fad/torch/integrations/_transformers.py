@@ -1,6 +1,7 @@
 """A callback of transformers' Trainer, and of those that are built on it, such as TRL's."""
 
 import functools
+import types
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -40,8 +41,8 @@ class FadCallback(StepCallback, TrainerCallback):
     ) -> None:
         super().__init__(budget, options=options, log=log)
         self._loss_alone = loss_alone
-        # Gives the model its own forward pass back.
-        self._restore: Callable[[], None] = lambda: None
+        # Gives the model its own forward pass back, where it has another one.
+        self._restore: Callable[[], None] | None = None
 
     def on_train_begin(
         self, args: Any, state: Any, control: Any, *, model: torch.nn.Module, **kwargs: Any
@@ -58,6 +59,8 @@ class FadCallback(StepCallback, TrainerCallback):
                 "no more than the budget demands"
             )
         called = _find_called(model)
+        # Trainer begins again without an end where it looks for a batch that fits.
+        self._restore_forward()
         if self._loss_alone:
             if args.label_smoothing_factor:
                 raise ValueError(
@@ -81,19 +84,30 @@ class FadCallback(StepCallback, TrainerCallback):
     ) -> None:
         self._compiler.end_step()
         _find_called(model).compile(disable=True)
-        self._restore()
+        self._restore_forward()
+
+    def _restore_forward(self) -> None:
+        if self._restore is not None:
+            self._restore()
+        self._restore = None
 
 
 def _return_loss_alone(model: torch.nn.Module) -> Callable[[], None]:
     """Lets `model` return nothing but its loss in training mode, where it has one, until the
     function that this returns is called. Dynamo runs hooks of a compiled module outside of its
     graph, so that one of these would not do."""
-    forward, own = model.forward, vars(model).get("forward")
+    own = vars(model).get("forward")
+    if isinstance(own, types.MethodType) and own.__self__ is model:
+        forward = own.__func__
+    elif own is None:
+        forward = type(model).forward
+    else:
+        forward = _take_no_model(own)
 
     @functools.wraps(forward)
-    def call(*arguments: Any, **keywords: Any) -> Any:
-        result = forward(*arguments, **keywords)
-        loss = result.get("loss") if isinstance(result, Mapping) and model.training else None
+    def call(self: torch.nn.Module, *arguments: Any, **keywords: Any) -> Any:
+        result = forward(self, *arguments, **keywords)
+        loss = result.get("loss") if isinstance(result, Mapping) and self.training else None
         return result if loss is None else type(result)(loss=loss)
 
     def restore() -> None:
@@ -102,8 +116,17 @@ def _return_loss_alone(model: torch.nn.Module) -> Callable[[], None]:
         else:
             model.forward = own
 
-    model.forward = call
+    # A copy of the model has the method of its own.
+    model.forward = types.MethodType(call, model)
     return restore
+
+
+def _take_no_model(function: Callable) -> Callable:
+    @functools.wraps(function)
+    def call(_: torch.nn.Module, *arguments: Any, **keywords: Any) -> Any:
+        return function(*arguments, **keywords)
+
+    return call
 
 
 def _is_checkpointing(model: torch.nn.Module) -> bool:

@@ -263,7 +263,8 @@ class Table:
         self.tried.append(layers)
         within = [row for row in self.rows[layers] if bound is None or row[0] <= bound]
         peak, time = within[-1] if within else self.rows[layers][0]
-        return (layers, peak, time), {"peak": peak}
+        # The selection that needs no budget has no estimate.
+        return (layers, peak, time), {} if bound is None else {"peak": peak}
 
     def schedule(self, parts):
         return parts[1] + self.off.get(parts[0], 0)

@@ -16,7 +16,7 @@ import fad.torch.compile
 import torch
 from fad.torch.compile import _inductor
 from fad.torch.compile._backend import make_inner
-from torch import nn
+from torch import fx, nn
 from torch._dynamo.utils import counters
 from torch._inductor import compile_fx, utils
 from torch._inductor.choices import InductorChoices
@@ -69,7 +69,8 @@ def renamed():
             inner = make_inner(fad.torch.compile.Partitioner(budget="1GB"), {})
             # Inductor itself would miss the function.
             with mock.patch.object(compile_fx, "compile_fx_inner", lambda *_: "Inductor"):
-                print(inner(None, []), *(each.message for each in caught))
+                part = fx.GraphModule({}, fx.Graph())
+                print(inner(part, []), *(each.message for each in caught))
         vars(fad.torch.compile).pop("_inductor", None)
 
 

@@ -4,20 +4,25 @@ between steps and checkpoints.
 
 usage: check_trainer.py EXAMPLES FOLDER [ENGINE]"""
 
+import copy
 import functools
 import pathlib
 import re
 import shutil
 import sys
+import types
 import warnings
 from unittest import mock
 
 import torch
 from safetensors.torch import load_file
+from transformers import LlamaConfig, LlamaForCausalLM
 
 import fad.torch
 from fad.torch.integrations import _step
 
+SIZES = {"vocab_size": 16, "hidden_size": 8, "intermediate_size": 16, "num_hidden_layers": 1}
+SIZES["num_attention_heads"] = 2
 QUIET = {"use_cpu": True, "disable_tqdm": True, "save_total_limit": None}
 
 
@@ -83,6 +88,25 @@ def check_afterwards(model):
     print(f"graphs afterwards: {len(called)}; logits {tuple(result.logits.shape)}")
 
 
+def check_forward():
+    """A model without logits is copied as it is, and has its own forward pass back at the end, where
+    Trainer has begun twice, too."""
+    model = LlamaForCausalLM(LlamaConfig(**SIZES))
+    arguments = types.SimpleNamespace(torch_compile=False, label_smoothing_factor=0)
+    state = types.SimpleNamespace(is_world_process_zero=True)
+    callback = fad.torch.FadCallback(loss_alone=True, options={"fad.engine": "eager"})
+    for _ in range(2):
+        callback.on_train_begin(arguments, state, None, model=model)
+    other = copy.deepcopy(model)
+    ids = torch.zeros(1, 4, dtype=torch.long)
+    expected = other.eval()(input_ids=ids).logits
+    with torch.no_grad():
+        model.lm_head.weight.zero_()
+    print("a copy:", torch.equal(other(input_ids=ids).logits, expected) and expected.any().item())
+    callback.on_train_end(arguments, state, None, model=model)
+    print("forward afterwards:", "forward" in vars(model))
+
+
 def check_checkpointing(folder, engine):
     from with_trainer import train
 
@@ -119,6 +143,7 @@ def main(examples, folder, engine="eager"):
     folder = pathlib.Path(folder)
     warnings.simplefilter("ignore", FutureWarning)
     check_example(folder / "example", engine)
+    check_forward()
     check_checkpointing(folder / "checkpointing", engine)
     check_errors(folder / "errors")
 
