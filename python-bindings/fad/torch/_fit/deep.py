@@ -23,6 +23,8 @@ class Deep:
         model = step.loss.model
         self.steps = [make_step(shorten(model, layers, _FEW + more)) for more in range(2)]
         self.windows: dict[str, tuple[Any, Windows]] = {}
+        # Plans in which storages for all layers grow by as many bytes at two sizes.
+        self.constant: set[str] = set()
         # Of these plans, one more layer is no window.
         self.irregular: set[str] = set()
 
@@ -46,8 +48,17 @@ class Deep:
             return {}
         few = _find_single(self.steps[0].schedule(example, budgets, has_stock))
         kinds = {name: get_structure(memory) for name, memory in few.items()}
-        # One more layer is known to be a window where only bytes differ.
-        new = [name for name in few if self.windows.get(name, ())[:1] != (kinds[name],)]
+        # One more layer is known to be a window where only bytes differ, and what storages for all
+        # layers grow by does not depend on the size.
+        old = {
+            name: self.windows.pop(name)[1]
+            for name, kind in kinds.items()
+            if self.windows.get(name, ())[:1] == (kind,)
+        }
+        for name, windows in old.items():
+            if not windows.growth or name in self.constant:
+                self.windows[name] = kinds[name], windows
+        new = [name for name in few if name not in self.windows]
         if new:
             asked = {name: budgets[name] for name in new if name in budgets}
             more = _find_single(self.steps[1].schedule(example, asked, "inductor" in new))
@@ -55,6 +66,8 @@ class Deep:
                 windows = find_windows(few[name], more[name]) if name in more else None
                 if windows is not None:
                     self.windows[name] = kinds[name], windows
+                    if name in old and old[name].growth == windows.growth:
+                        self.constant.add(name)
         found = {}
         for name, memory in few.items():
             kind, windows = self.windows.get(name, (None, None))

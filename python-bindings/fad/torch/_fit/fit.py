@@ -198,8 +198,8 @@ class _Answer:
         layers = find_layers(self.step.loss.model)
         if layers is None or not {*self.plans} - {"eager"}:
             return None
-        deep = Deep(self.step, layers, self.step.replace_model)
         try:
+            deep = _run(lambda: Deep(self.step, layers, self.step.replace_model))
             is_regular = _run(lambda: deep.is_regular(self.example, self.traced.memory))
         except ValueError:
             # Models may need all of their layers.
@@ -218,8 +218,8 @@ class _Answer:
         budgets = {name: budget for name, budget in self.budgets.items() if name in wanted}
         has_stock = "inductor" in wanted
         if self.deep is not None:
-            # A budget is for all layers at once.
-            equal = {name: each for name, each in budgets.items() if name != "budget"}
+            # A budget is for all layers at once, and so is the lowest.
+            equal = {name: each for name, each in budgets.items() if each is None}
             deep = self.deep
             for name, memory in _run(lambda: deep.schedule(example, equal, has_stock)).items():
                 found[name] = memory, count_kept(memory)

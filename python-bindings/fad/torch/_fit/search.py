@@ -78,7 +78,9 @@ def find_largest(
         if low and (predict(low + 1) or 0) > memory:
             break
         guess = _guess(known, low, high, fixed, memory)
-        if predict(guess) is not None:
+        # No prediction knows where a model does not run.
+        is_bounded = high is None or math.isfinite(known[high])
+        if is_bounded and predict(guess) is not None:
             # The last size that is predicted to fit.
             sizes = range(low + 1, end)
             fits = bisect.bisect(sizes, False, key=lambda each: (predict(each) or 0) > memory)
@@ -91,7 +93,8 @@ def find_largest(
         guess = min(max(guess, low + 1), end - 1)
         known[guess] = count(guess)
     best = max((each for each, found in known.items() if found <= memory), default=0)
-    return (best, int(known[best])) if best else (0, int(known[min(known)]))
+    smallest = min(each for each, found in known.items() if math.isfinite(found))
+    return (best, int(known[best])) if best else (0, int(known[smallest]))
 
 
 def _guess(known: dict[int, float], low: int, high: int | None, fixed: int, memory: int) -> int:

@@ -55,7 +55,7 @@ class Search:
         refused: set[Counts] = set()
         while trial.peak > budget:
             before = self._counts
-            bound = _find_bound(trial, budget)
+            bound = self._find_bound(trial, budget)
             finer = [
                 self._find_lower(each, bound) for each in self._alternatives.list_finer(before)
             ]
@@ -98,7 +98,7 @@ class Search:
         before = self._counts
         if trial is self._fastest or before.layers > self._alternatives.first.layers:
             return trial
-        bound = _find_bound(trial, budget)
+        bound = self._find_bound(trial, budget)
         for counts in self._alternatives.list_finer(before)[-1:]:
             self._counts = self._find_lower(counts, bound) or before
             if self._is_faster(self._split_within(ANY_PEAK)[0], trial):
@@ -107,6 +107,12 @@ class Search:
                     return found
         self._counts = before
         return trial
+
+    def _find_bound(self, trial: Trial, budget: int) -> int:
+        """Returns the bound of estimates for a `budget`: these are off as that of a similar selection,
+        `trial`, or where that has none, as that of the fastest one."""
+        similar = trial if trial.estimate else self._fastest
+        return budget + (similar.estimate - similar.peak if similar else 0)
 
     def _is_faster(self, parts: Parts, trial: Trial) -> bool:
         return estimate_arithmetic(parts) < estimate_arithmetic(trial.parts)
@@ -126,8 +132,3 @@ class Search:
         if plan is None:
             raise NotPlanned("nothing is chosen")
         return parts, plan
-
-
-def _find_bound(trial: Trial, budget: int) -> int:
-    """Returns the bound of estimates for a `budget`: these are off as that of `trial`, if it has one."""
-    return budget + (trial.estimate - trial.peak if trial.estimate else 0)

@@ -22,7 +22,8 @@ from ._sizes import estimate_time
 BOUND = "fad_bound"
 
 # So many selections of a graph are scheduled for a budget: the fastest, one by its error, and two
-# more by those of the others. Where none is within, the lowest and the one of no budget follow.
+# more by those of the others, of which the first is the lowest, where none before is within. If the
+# lowest is not, the one of no budget follows.
 _MOST = 4
 
 # The part of a budget that may be left free while a faster selection may be within it.
@@ -63,10 +64,8 @@ def find_within(split: Callable[[int | None], Trial], fastest: Trial, budget: in
         most = max((each.peak for each in tried if each.peak <= budget), default=0)
         if most >= (1 - _SLACK) * budget or high - low <= 1 or len(tried) >= _MOST:
             break
-        # The last one is to be within.
-        is_last = len(tried) == _MOST - 1 and not most
-        worst = max(tried, key=lambda trial: trial.peak - trial.estimate)
-        bound = _correct([worst] if is_last else tried, budget, low, high)
+        is_lost = len(tried) == _MOST - 2 and not most
+        bound = 0 if is_lost else _correct(tried, budget, low, high)
         trial = split(bound)
         if trial not in tried:
             tried.append(trial)

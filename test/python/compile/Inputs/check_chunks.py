@@ -257,6 +257,16 @@ def check_dynamic():
         compiled = torch.compile(LOSSES[name], backend=backend, dynamic=True)
         error, chunked = run_lengths(compiled, LOSSES[name], make_inputs, lengths)
         print(f"{name}: {len(graphs)} graph, {chunked} in chunks, right: {error < 1e-12}")
+
+    def scale(hidden, weight, bias, target):
+        # A number of sizes that is none itself.
+        logits = hidden.flatten(0, 1) @ weight.t() * (7 / hidden.shape[0])
+        return F.cross_entropy(logits, target.flatten())
+
+    backend, graphs = count_graphs(4)
+    compiled = torch.compile(scale, backend=backend, dynamic=True)
+    error, chunked = run_lengths(compiled, scale, make_inputs, lengths[:2])
+    print(f"scaled: {len(graphs)} graph, {chunked} in chunks, right: {error < 1e-12}")
     backend, graphs = count_graphs(4)
     compiled = torch.compile(LOSSES["mean"], backend=backend, dynamic=True)
     lengths = (3, 2), (9, 5), (2, 3), (40, 2)
@@ -376,16 +386,16 @@ def check_rates():
 
 def check_labels():
     """A label that is no word is an error in chunks, too."""
-    torch._dynamo.reset()
     inputs = make_inputs(torch.float32)
     inputs[3][2, 2] = WORDS
-    compiled = torch.compile(
-        LOSSES["mean"], backend="fad", options={"fad.chunks": 3, "fad.engine": "eager"}
-    )
-    try:
-        run_step(compiled, inputs)
-    except (IndexError, RuntimeError) as error:
-        print("a wrong label:", str(error).splitlines()[0])
+    for engine in ("eager", *["inductor"] * ("--every" in sys.argv)):
+        torch._dynamo.reset()
+        options = {"fad.chunks": 3, "fad.engine": engine}
+        compiled = torch.compile(LOSSES["mean"], backend="fad", options=options)
+        try:
+            run_step(compiled, inputs)
+        except (IndexError, RuntimeError) as error:
+            print(f"a wrong label, {engine}:", str(error).splitlines()[0])
 
 
 def check_halves():

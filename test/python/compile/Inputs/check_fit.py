@@ -183,6 +183,13 @@ class Block(nn.Module):
         return self.down(self.drop(nn.functional.gelu(self.up(self.norm(x)))))
 
 
+class Keeping(Block):
+    def forward(self, x):
+        y = super().forward(x)
+        self.kept = y.mean()
+        return y
+
+
 def check_deep():
     """Equal layers are planned by few of them, and all storages are those of a plan of all."""
     model, x = nn.Sequential(*(Block() for _ in range(8))), torch.empty(64, 16, device="meta")
@@ -206,6 +213,9 @@ def check_deep():
         for each in (one.memory.allocations, other.memory.allocations)
     )
     assert found == wanted, (found - wanted, wanted - found)
+    # Layers that keep a tensor cannot be copied.
+    keeping = nn.Sequential(*(Keeping() for _ in range(8)))
+    assert fad.torch.fit(keeping, x, plans=["fad"])["fad"].peak > 0
     # Layers that differ have no equal steps.
     model[2].drop.p = 0.0
     with mock.patch.object(_Step, "schedule", autospec=True) as planned:
@@ -241,6 +251,16 @@ def check_search():
             # Where a model stops to run, no bytes lead.
             least = 0.99 * largest if math.isinf(count(largest + 1)) else largest
             assert least <= found <= largest, (size, found, largest)
+
+    # Predictions do not know that a model has 2048 positions, or needs two rows.
+    def count(size):
+        tried.append(size)
+        return 100 + 7 * size if 2 <= size <= 2048 else math.inf
+
+    tried = []
+    assert find_largest(8, 156, count, 100, 10**6, lambda size: 100 + 7 * size)[0] == 2048
+    assert len(tried) < 20, tried
+    assert find_largest(64, 548, count, 100, 110) == (0, 548) and tried[-1] == 1
 
 
 def check_copies():

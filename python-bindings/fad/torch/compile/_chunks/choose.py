@@ -113,7 +113,11 @@ class Alternatives:
             if size < _LEAST_PART * largest[is_loss]:
                 continue
             largest[is_loss] = max(largest[is_loss], size)
-            number = _choose(regions, most) if self._chunks == "auto" else most
+            try:
+                number = _choose(regions, most) if self._chunks == "auto" else most
+            except NotSeparable as reason:
+                _leave(seed, str(reason))
+                continue
             if number > 1 and _cut(graph, regions, number, self._is_fused):
                 inserted.append((seed.name, number))
         if inserted:
@@ -154,7 +158,8 @@ def _choose(regions: list[Region], most: int) -> int:
         least //= _FEWER_ROWS
     units = estimate_size(evaluate(last.axis.units, last.seed.graph))
     number = min(most, units // least)
-    at_once, reason = estimate_chunks(regions, 1), ""
+    at_once = estimate_chunks(regions, 1)
+    reason = f"{units} rows are fewer than 2 times {least}" if is_loss and number < 2 else ""
     while number > 1 and estimate_chunks(regions, number) > (1 + slower) * at_once:
         number, reason = number // 2, "chunks have too little work for their calls and sums"
     if number > 1 and count_wider(last) > last.bytes - last.bytes // number:

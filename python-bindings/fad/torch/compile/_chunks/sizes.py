@@ -1,7 +1,7 @@
 """Sizes of a joint graph that are known when a step runs, as expressions of sympy.
 
 A proof about expressions holds for all sizes: those that are equal as expressions are equal, and
-all others count as different. No guard is asked for."""
+all others count as different. No guard is asked for, but that there are rows for all chunks."""
 
 import contextlib
 from contextvars import ContextVar

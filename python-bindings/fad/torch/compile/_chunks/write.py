@@ -147,8 +147,10 @@ class _Body:
     def copy(self, node: fx.Node) -> fx.Node:
         if node in self.nodes:
             return self.nodes[node]
-        if is_number(node):
+        if is_number(node) and isinstance(node.meta["val"], torch.SymInt):
             return self.write([read_size(node.meta["val"])])[0]
+        if is_number(node) and node.op != "call_function":
+            raise NotSeparable(f"{node.name} is a number that the graph is given")
         region = self.region
         if node is region.cotangent:
             value = node.meta["val"]
