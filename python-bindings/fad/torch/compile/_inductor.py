@@ -9,7 +9,8 @@ run has recomputed then waits for the second. Where two segments share the weigh
 normalization, both are recomputed at once. Where the gate of a layer is recomputed, one
 kernel has all results that read it, and each waits for the last. With a budget for the peak,
 and where a checkpoint repeats operations, fad refuses such fusions. On a GPU, whose time is the
-bytes that kernels move, it refuses those alone that would have more alive than the budget.
+bytes that kernels move, it refuses those alone that would have more alive than the budget. Where
+no selection keeps a budget, all of Inductor's fusions may take less, and are then allowed.
 
 Inductor also keeps a buffer that nothing reads any more, for a later one of its size,
 within a peak that it estimates. The estimate is too high: it does not know kernels that

@@ -4,7 +4,6 @@ import json
 import math
 import pathlib
 from fractions import Fraction
-from functools import partial
 from typing import Any, Callable, Mapping, Sequence, get_args
 
 import torch
@@ -278,6 +277,14 @@ class Partitioner(CustomPartitionerFn):
             graph = alternatives.make(alternatives.first)
             return self._split_once(gm, graph, joint_inputs, num_fwd_outputs, static)
 
+        def make_stock() -> Parts:
+            return partition_by_pytorch(
+                fx.GraphModule(gm, copy_graph(gm.graph)),
+                joint_inputs,
+                num_fwd_outputs=num_fwd_outputs,
+                static_lifetime_input_indices=static,
+            )
+
         def schedule(parts: Parts) -> int:
             # The selection that needs no budget may take less where Inductor fuses as it does then.
             needs_none = self.trial is self.free_options
@@ -293,13 +300,6 @@ class Partitioner(CustomPartitionerFn):
         # Inductor compiles for the sizes of the batch, and graphs inside of others with these.
         is_checked = self.is_fused and joint_inputs and not self.sizes
         if is_checked and (self.slowdown or self.fraction == 1.0):
-            make_stock = partial(
-                partition_by_pytorch,
-                fx.GraphModule(gm, copy_graph(gm.graph)),
-                joint_inputs,
-                num_fwd_outputs=num_fwd_outputs,
-                static_lifetime_input_indices=static,
-            )
             return self._split_fast(split_once, make_stock, num_fwd_outputs)
         if is_checked and self.has_budget:
             search = Search(alternatives, split, schedule)
@@ -431,14 +431,15 @@ class Partitioner(CustomPartitionerFn):
                 if lowest:
                     self.planned = lowest.plan
                     return lowest.parts
-            is_slow = self.slowdown and measure(parts) > most
-            if is_slow or is_near_proposal(plan):
+            is_near = is_near_proposal(plan)
+            own = measure(parts) if self.slowdown or is_near else 0.0
+            if own > most or is_near:
                 # The first proposal is PyTorch's choice without options.
                 self.trial = {"peak_budget": ANY_PEAK, "proposal": 0}
                 other = split()
-                times = measure(parts), measure(other)
-                log_judgement(*times)
-                if times[0] > (self.slowdown or 1.0) * times[1]:
+                others = measure(other)
+                log_judgement(own, others)
+                if own > (self.slowdown or 1.0) * others:
                     return other
         except Exception as error:
             log_unscheduled(error)
