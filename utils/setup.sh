@@ -75,11 +75,12 @@ install_packages() {
     apt-get install -y -q --no-install-recommends "${missing[@]}"
 }
 
-# The first Python that has what the tests need: Debian's packages are only
-# seen by Debian's Python.
+# The first Python that has what the tests need. Debian's is first: it alone sees Debian's
+# packages, and it is built with profiles, so that tests take a tenth less time than with a
+# Python that was compiled without.
 find_python() {
   local python
-  for python in python3 /usr/bin/python3; do
+  for python in /usr/bin/python3 python3; do
     if "$python" -c 'import numpy, mpmath' 2>/dev/null; then
       command -v "$python"
       return

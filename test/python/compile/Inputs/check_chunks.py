@@ -1,5 +1,9 @@
 """Losses and layers in chunks: gradients against eager PyTorch's in f64, what is left alone and why,
-and the memory of a step."""
+and the memory of a step.
+
+usage: check_chunks.py [--every]
+
+Without --every, each check has some of its cases."""
 
 import contextlib
 import copy
@@ -23,6 +27,7 @@ from random_rows import RowProgram, make_rows
 from wide_losses import LEFT_ALONE, LOSSES
 
 BATCH, LENGTH, WIDTH, WORDS = 4, 6, 8, 96
+EVERY = "--every" in sys.argv
 
 
 class Messages(logging.Handler):
@@ -105,7 +110,8 @@ def check_losses():
     """Each loss in chunks of 6 rows, or of 5 with a last one of 4."""
     wrong, chunked, alone = [], 0, 0
     inputs = make_inputs(torch.float64)
-    for number, (name, loss) in enumerate(LOSSES.items()):
+    # Neighbours are of one kind.
+    for number, (name, loss) in enumerate(list(LOSSES.items())[:: 1 if EVERY else 3]):
         torch._dynamo.reset()
         MESSAGES.texts.clear()
         reference = run_step(loss, inputs)
@@ -166,7 +172,7 @@ def check_engines():
         reference = step(copy.deepcopy(model).double(), hidden.double(), target)[0]
         own = compare(step(model, hidden, target)[0], reference)
         # The compiler of Inductor takes as long for each type.
-        is_short = dtype is torch.bfloat16 and "--every" not in sys.argv
+        is_short = dtype is torch.bfloat16 and not EVERY
         for engine in ("eager",) if is_short else ("inductor", "eager"):
             options = {"fad.engine": engine, "fad.chunks": 4}
             found, peak = step(model, hidden, target, **options)
@@ -196,7 +202,8 @@ def check_budgets():
     share, model, hidden = 0.6, Wide(), torch.randn(2048, 32)
     reference = step(copy.deepcopy(model).double(), hidden.double())[0]
     before = step(model, hidden)[1]
-    for engine, chunks in (("eager", "off"), ("eager", "auto"), ("inductor", "auto")):
+    cases = ("eager", "off"), ("eager", "auto"), ("inductor", "auto")
+    for engine, chunks in cases if EVERY else cases[:2]:
         MESSAGES.texts.clear()
         options = {"fad.engine": engine, "fad.budget": share, "fad.chunks": chunks}
         with warnings.catch_warnings(record=True) as caught:
@@ -206,8 +213,9 @@ def check_budgets():
         right = compare(found, reference) < 1e-5
         print(f"{engine} {chunks}: the budget is missed: {misses}, gradients are right: {right}")
         print(f"{engine} {chunks}: the peak falls: {peak < share * before}")
-    tried = [int(text.split()[0]) for text in MESSAGES.find("at the scheduled peak")]
-    print("only chunks keep it:", [each < share * tried[0] for each in tried])
+    if EVERY:
+        tried = [int(text.split()[0]) for text in MESSAGES.find("at the scheduled peak")]
+        print("only chunks keep it:", [each < share * tried[0] for each in tried])
     bound = int(0.4 * before)
     peak = step(model, hidden, **{"fad.engine": "eager", "fad.budget": bound})[1]
     print("bytes are kept:", peak <= bound)
@@ -252,7 +260,8 @@ def run_lengths(compiled, function, make, lengths):
 def check_dynamic():
     """Sizes that are symbols: one graph for all with two rows a chunk, and one for fewer."""
     lengths = (4, 6), (5, 7), (3, 11), (2, 4), (6, 3)
-    for name in ("mean", "class weights, smoothed labels", "soft margin", "two heads"):
+    names = ("mean", "class weights, smoothed labels", "soft margin", "two heads")
+    for name in names if EVERY else names[-1:]:
         backend, graphs = count_graphs(4)
         compiled = torch.compile(LOSSES[name], backend=backend, dynamic=True)
         error, chunked = run_lengths(compiled, LOSSES[name], make_inputs, lengths)
@@ -388,7 +397,7 @@ def check_labels():
     """A label that is no word is an error in chunks, too."""
     inputs = make_inputs(torch.float32)
     inputs[3][2, 2] = WORDS
-    for engine in ("eager", *["inductor"] * ("--every" in sys.argv)):
+    for engine in ("eager", *["inductor"] * EVERY):
         torch._dynamo.reset()
         options = {"fad.chunks": 3, "fad.engine": engine}
         compiled = torch.compile(LOSSES["mean"], backend="fad", options=options)
@@ -455,7 +464,7 @@ if __name__ == "__main__":
     check_dynamic_layers()
     check_data_dependent()
     check_mean_of_rows()
-    check_random(40 if "--every" in sys.argv else 4)
+    check_random(40 if EVERY else 2)
     check_reasons()
     check_sums()
     check_wide_weight()

@@ -7,7 +7,7 @@ over. Kernels of Inductor are empty, as the allocator gives what they need whate
 
 usage: check_schedule.py [--every]
 
-Without --every, one model has two budgets and one that is too small."""
+Without --every, models are smaller, and one has two budgets and one that is too small."""
 
 import contextlib
 import logging
@@ -28,13 +28,15 @@ from fad.torch.compile._inductor import _unpack_early
 from fad.torch.compile._pytorch import MultiOutput, WeakDep
 
 EVERY = "--every" in sys.argv
+# Chunks of a loss, and layers of a module.
+CHUNKS, LAYERS = (4, 3) if EVERY else (2, 1)
 LOGGER = logging.getLogger("fad.torch.compile")
 
 
 class Layers(nn.Module):
     def __init__(self):
         super().__init__()
-        layers = (nn.Sequential(nn.Linear(64, 64), nn.GELU()) for _ in range(3))
+        layers = (nn.Sequential(nn.Linear(64, 64), nn.GELU()) for _ in range(LAYERS))
         self.layers = nn.Sequential(*layers, nn.Linear(64, 1))
 
     def forward(self, x):
@@ -49,9 +51,11 @@ class Chunks(nn.Module):
         self.head = nn.Linear(32, 1024, False)
 
     def forward(self, x):
-        parts = (self.head(part.bfloat16().float()) for part in x.chunk(4))
+        parts = (self.head(part.bfloat16().float()) for part in x.chunk(CHUNKS))
         targets = torch.arange(len(x)) % 1024
-        losses = [F.cross_entropy(*each, reduction="sum") for each in zip(parts, targets.chunk(4))]
+        losses = [
+            F.cross_entropy(*each, reduction="sum") for each in zip(parts, targets.chunk(CHUNKS))
+        ]
         return sum(losses)
 
 
@@ -60,7 +64,7 @@ class Convolutions(nn.Module):
 
     def __init__(self):
         super().__init__()
-        layers = [nn.Sequential(nn.Conv2d(32, 32, 3, padding=1), nn.SiLU()) for _ in range(3)]
+        layers = [nn.Sequential(nn.Conv2d(32, 32, 3, padding=1), nn.SiLU()) for _ in range(LAYERS)]
         self.layers = nn.Sequential(nn.Conv2d(1, 32, 3, padding=1), *layers)
 
     def forward(self, x):
@@ -72,7 +76,7 @@ class Products(nn.Module):
 
     def __init__(self):
         super().__init__()
-        layers = (nn.Sequential(nn.Linear(256, 256), nn.SiLU()) for _ in range(3))
+        layers = (nn.Sequential(nn.Linear(256, 256), nn.SiLU()) for _ in range(LAYERS))
         self.layers = nn.Sequential(*layers).bfloat16()
 
     def forward(self, x):
