@@ -65,12 +65,12 @@ class Step(unittest.TestCase):
         for name, make in MODELS.items():
             if name != CHAINED and not EVERY and ENGINE == "fad":
                 continue
-            kept = {}
+            kept, exported = {}, None
             for policy in POLICIES:
                 with self.subTest(model=name, policy=policy):
                     torch.manual_seed(1)
-                    step = self.check_step(*make(), policy=policy)
-                    kept[policy] = step.residual_bytes
+                    step = self.check_step(*make(), policy=policy, exported=exported)
+                    kept[policy], exported = step.residual_bytes, step.exported
             if name == CHAINED and ENGINE == "fad":
                 self.assertLess(kept["recompute"], kept["fad"])
                 self.assertLess(kept["fad"], kept["bp"])
@@ -87,10 +87,11 @@ class Step(unittest.TestCase):
     def test_options_of_auto(self):
         torch.manual_seed(1)
         example = MODELS["attention"]()
-        kept = []
+        kept, exported = [], None
         for level in LEVELS if EVERY else (LEVELS[0], LEVELS[-1]):
-            step = self.check_step(*example, policy="auto", recompute=level)
+            step = self.check_step(*example, policy="auto", recompute=level, exported=exported)
             kept.append(step.residual_bytes)
+            exported = step.exported
         self.assertEqual(kept, sorted(kept, reverse=True))
         self.assertGreater(kept[0], kept[-1])
         # The residuals of a batch follow from the choice that it was made by.

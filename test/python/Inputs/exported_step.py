@@ -140,14 +140,15 @@ class ExportedStep:
 
 def export_step(
     model, inputs, loss=None, *, targets=(), policy="auto", engine="fad", dynamic_batch=False,
-    outputs=False, check=True, **options,
+    outputs=False, check=True, exported=None, **options,
 ) -> ExportedStep:  # fmt: skip
     """Exports, differentiates and compiles a training step of `model`. With `check`, the
-    step is run once on the example, and compared with PyTorch's."""
+    step is run once on the example, and compared with PyTorch's. `exported` is what a step
+    of an equal model has exported, with the same arguments."""
     if policy == "auto":
         # The choice for another batch is the same.
         options.setdefault("assumed_size", ASSUMED_SIZE)
-    exported = fad.torch.export(
+    exported = exported or fad.torch.export(
         model, inputs, loss, targets=targets, dynamic_batch=dynamic_batch, outputs=outputs
     )
     output = _describe_output(model, exported.pattern) if outputs else None
