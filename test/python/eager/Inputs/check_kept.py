@@ -47,7 +47,8 @@ def make(seed, mixed):
 
 def count_kept(program, nest):
     leaves = Execution(program, copies=False, facts=set()).leaves
-    return fad.torch.saved_memory(functools.partial(compute_loss, program, nest), *leaves).bytes
+    function = functools.partial(compute_loss, program, nest)
+    return fad.torch.saved_memory(function, *leaves, measure=False).bytes
 
 
 def add_constants(h, weight):
@@ -86,7 +87,7 @@ def keeps_no_more(function, policy, engine):
     leaves = [torch.rand(LARGE, LARGE, requires_grad=True) for _ in range(2)]
     nest = functools.partial(fad.torch.nest, policy=policy, engine=engine, min_numel=0)
     found, most = (
-        fad.torch.saved_memory(functools.partial(run, each), *leaves).bytes
+        fad.torch.saved_memory(functools.partial(run, each), *leaves, measure=False).bytes
         for each in (nest, torch.enable_grad)
     )
     assert found <= most, (found, most)

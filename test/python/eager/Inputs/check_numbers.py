@@ -1,6 +1,11 @@
 """Compares the kernels of deferred sequences in 16 bits with eager PyTorch where operators have
 numbers: some are rounded to the type of the tensor, and some are not, which decides about
-elements at kinks."""
+elements at kinks.
+
+usage: check_numbers.py [--every]
+
+Without --every, each operator has one operator behind it: in bfloat16 the power, which shows all
+digits, and in float16 a slope or a bound. The policy is `auto`."""
 
 import itertools
 import sys
@@ -109,12 +114,19 @@ def agrees(name, following, x, policy):
     torch.testing.assert_close(pulled, gradient, rtol=rtol, atol=1e-6, equal_nan=True)
 
 
-def check_operators(check, policies):
+def choose_following(number, dtype):
+    if dtype is torch.bfloat16:
+        return ["power"]
+    return ["slope" if number % 2 else "bound"]
+
+
+def check_operators(check, every):
     cases = [
         (name, following, place(kinks, dtype), policy)
         for dtype in ROUNDING
-        for (name, (_, kinks)), following in itertools.product(OPERATORS.items(), FOLLOWING)
-        for policy in policies
+        for number, (name, (_, kinks)) in enumerate(OPERATORS.items())
+        for following in (FOLLOWING if every else choose_following(number, dtype))
+        for policy in (("auto", "fad") if every else ("auto",))
     ]
     for name, following, x, policy in cases:
         for _ in range(2):
@@ -158,7 +170,7 @@ def check_bounds(check):
 
 if __name__ == "__main__":
     check = Checks()
-    check_operators(check, ["auto", "fad"] if "--every" in sys.argv else ["auto"])
+    check_operators(check, "--every" in sys.argv)
     check_margin(check)
     check_bounds(check)
     check.finish()
