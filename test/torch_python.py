@@ -39,9 +39,17 @@ WITH_TRANSFORMERS = [
     ],
 ]
 # Variables that may differ between scripts: those that only scripts and fad read, folders whose
-# names are read at each use, and the shell's own.
+# names are read at each use, the GPUs, which CUDA reads at its first use, and the shell's own.
 FREE = {"LC_CTYPE", "LIT_CURRENT_TESTCASE", "OLDPWD", "PWD", "PYTHONPATH", "SHLVL", "_"}
-FREE |= {"TEMP", "TEMPDIR", "TMP", "TMPDIR", "TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR"}
+FREE |= {
+    "CUDA_VISIBLE_DEVICES",
+    "TEMP",
+    "TEMPDIR",
+    "TMP",
+    "TMPDIR",
+    "TORCHINDUCTOR_CACHE_DIR",
+    "TRITON_CACHE_DIR",
+}
 FREE_PREFIX = "FAD_"
 HEADER = struct.Struct("!I")
 

@@ -17,6 +17,8 @@ from fad._layers import group_rows, label
 from fad.torch.eager import report
 
 EAGER = {"fad.engine": "eager"}
+# Many equal layers, and the rows with which they keep more than a MiB.
+DEEP, ROWS = 16, 96
 # A screen of 1080 rows has so many for a picture.
 SCREEN = 900
 
@@ -42,16 +44,16 @@ def raises(message, call, *arguments, **keywords):
     return False
 
 
-def make(layers=2, widths=None):
+def make(layers=2, widths=None, rows=32):
     torch.manual_seed(0)
     widths = widths or [256] * layers
-    return nn.Sequential(*map(Block, widths)), torch.randn(32, 64)
+    return nn.Sequential(*map(Block, widths)), torch.randn(rows, 64)
 
 
 @functools.cache
 def explain_deep():
     """The explanation of many equal layers, whose text and pictures are checked."""
-    model, x = make(48)
+    model, x = make(DEEP, rows=ROWS)
     return fad.torch.explain(model, x, options=EAGER, compare=["aggressive", "budget=0.5"])
 
 
@@ -218,12 +220,12 @@ def check_groups():
 
 def check_text():
     """Each report begins with a sentence, and the figures of its tables are the objects'."""
-    model, x = make(48)
+    model, x = make(DEEP, rows=ROWS)
     named = list_reports(model)
     explained = explain_deep()
     saved = named["fad.torch.saved_memory"](x)
     nested = named["fad_report"](x)
-    kept = 48 * 32 * 256 * 4
+    kept = DEEP * ROWS * 256 * 4
     # A sequence of the first sum, of which one operand needs no gradient, is kept as well.
     assert nested.bytes == kept + x.nbytes, nested.bytes
     for made, sentence in (
@@ -245,18 +247,18 @@ def check_text():
         assert len(str(made).splitlines()) < 50, made
     size = f"{kept / 2**20:.2f}"
     for made, words in (
-        (explained, ["0-47.up (x 48)", "float32[32,256]", "source of a region"]),
-        (saved, ["0-47 (x 48)", "float32[32,256]", "SigmoidBackward0.result"]),
+        (explained, [f"0-{DEEP - 1}.up (x {DEEP})", f"float32[{ROWS},256]", "source of a region"]),
+        (saved, [f"0-{DEEP - 1} (x {DEEP})", f"float32[{ROWS},256]", "SigmoidBackward0.result"]),
     ):
         (row,) = [line for line in str(made).splitlines() if all(word in line for word in words)]
         assert row.split()[0] == size, row
     # fad keeps one of the tensors of a layer, where eager PyTorch keeps three.
-    place = str(nested).partition("   0-47 (x 48), check_reports.py:")[2].splitlines()
+    place = str(nested).partition(f"   0-{DEEP - 1} (x {DEEP}), check_reports.py:")[2].splitlines()
     assert place[2].startswith(f"   fad keeps {size} MiB, eager {3 * kept / 2**20:.2f} "), place
     # Without a measurement, and of one tensor.
     assert fad.torch.saved_memory(
         torch.exp, x.clone().requires_grad_(), measure=False
-    ).summary() == ("autograd keeps 8.00 KiB for backward, of 1 tensor")
+    ).summary() == ("autograd keeps 24.0 KiB for backward, of 1 tensor")
 
 
 def check_graphs():
@@ -356,7 +358,7 @@ def check_pictures():
             assert height <= SCREEN and width <= 1200, (width, height)
         explained.draw(pathlib.Path(folder, "picture.dot"))
         text = pathlib.Path(folder, "picture.dot").read_text()
-        assert text.count(" -> ") < 8 and "(x 48)" in text, text
+        assert text.count(" -> ") < 8 and f"(x {DEEP})" in text, text
 
 
 def check_bounds():
