@@ -1,4 +1,4 @@
-# RUN: env FAD_FAKE_CUDA=%fad_fake_cuda %python %s
+# RUN: env FAD_FAKE_CUDA=%fad_fake_cuda %torch_python %s
 """`python -m fad doctor`: what is there, missing and broken."""
 
 import contextlib
