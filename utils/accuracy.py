@@ -43,10 +43,10 @@ def get_dtype(kind):
     return numpy.dtype(ml_dtypes.bfloat16)
 
 
-def sample(kind):
-    """Returns all finite numbers of `kind`, or a dense sample of them."""
+def sample(kind, stride):
+    """Returns all finite numbers of `kind`, or of f32 every `stride`-th of them, by their bits."""
     unsigned = TYPES[kind][0]
-    step = STRIDE if kind == "f32" else 1
+    step = stride if kind == "f32" else 1
     count = 1 << (32 if kind == "f32" else 16)
     x = numpy.arange(0, count, step, dtype=numpy.uint64).astype(unsigned)
     x = x.view(get_dtype(kind))
@@ -117,6 +117,9 @@ def main():
     parser.add_argument(
         "--least", type=float, default=0, help="the size from which units in the last place count"
     )
+    parser.add_argument(
+        "--stride", type=int, default=STRIDE, help="numbers of f32 are every one of so many"
+    )
     parser.add_argument("--tools", help="folder with fad-opt, for --gpu; default: PATH, build/bin")
     args = parser.parse_args()
     for name in args.names:
@@ -127,7 +130,7 @@ def main():
     print(f"{'activation':<12}{'type':<6}{'':<8}" + f"{'error':>12}{'units':>10}" * len(columns))
     for name in args.names or ACTIVATIONS:
         for kind in args.types:
-            x = sample(kind)
+            x = sample(kind, args.stride)
             references = compute_reference(name, x)
             if args.gpu:
                 computed = [evaluate_gpu(name, kind, x, args.units, args.tools)]

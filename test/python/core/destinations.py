@@ -6,7 +6,8 @@ Every operation that writes into a tensor is here: the names come from the heade
 the installed LLVM and of the dialect, and one that is missing is an error. Compiled
 for dynamic sizes, it gets destinations that are too small and too large by one, along
 each dimension. Upstream's verifier, given the same sizes as types, says which of
-them fit.
+them fit. By day, one in three of the named operations of linalg is compiled, which share
+their conditions, and in check-fad-nightly each.
 """
 
 import itertools
@@ -160,7 +161,7 @@ class Destinations(unittest.TestCase):
             self.assertTrue(name.startswith("linalg."), f"{name} has no program here")
 
     def test_named(self):
-        for name in self.get_named():
+        for name in self.get_named()[:: 1 if self.every else 3]:
             sized = Sized(name.removeprefix("linalg."))
             executable = fad.compile(sized.parse(sized.case, True))
             self.check_sized(sized, executable, "f", MESSAGE)
