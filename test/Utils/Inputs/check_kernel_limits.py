@@ -3,7 +3,8 @@ which keep them from taking longer than memory does, and prints what they take.
 
 usage: check_kernel_limits.py SOURCE-ROOT TOOLS PTXAS [--every]
 
-Without --every, types but bf16, whose limits differ, have one chip.
+Without --every, each activation has one chip in each type, which takes turns in bf16, where limits
+differ.
 """
 
 import os
@@ -49,8 +50,11 @@ def describe(activation, kind, chip):
 def main():
     fine = True
     for kind, (_, instructions, special) in LIMITS.items():
-        for activation in ACTIVATIONS:
-            for chip in ("sm_80", "sm_90")[kind != "bf16" and not OPTIONS :]:
+        for number, activation in enumerate(ACTIVATIONS):
+            chips = "sm_80", "sm_90"
+            if not OPTIONS:
+                chips = (chips[number % 2 if kind == "bf16" else 1],)
+            for chip in chips:
                 variants = describe(activation, kind, chip)
                 assert len(variants) == 3, variants
                 for name, registers, stack, spills, _, _, _, each, functions, wide in variants:
