@@ -8,15 +8,28 @@ Without --every, the second process has one case of each kind: one that is found
 another option, and one that has warned."""
 
 import os
+import pathlib
 import sys
 import uuid
 import warnings
 
+# Keys of this run's own: graphs of other runs are not found, and kernels are, since both are
+# in one folder.
+os.environ.update(
+    TORCH_COMPILE_CACHE_KEY_TAG=uuid.uuid4().hex,
+    TORCHINDUCTOR_FX_GRAPH_CACHE="1",
+    TORCHINDUCTOR_AUTOGRAD_CACHE="1",
+    TORCHINDUCTOR_COMPILE_THREADS="1",
+    OMP_NUM_THREADS="1",
+)
 import torch
-import torch._functorch.config
-import torch._inductor.config
+import torch._inductor.compile_fx
 from torch import nn
 from torch._dynamo.utils import counters
+
+# The first graph, once for both processes.
+sys.path.append(str(pathlib.Path(__file__).parents[3]))
+import first_graph  # noqa: F401
 
 CASES = {
     "default": {},
@@ -69,11 +82,6 @@ def work(names):
 
 
 def main(processes):
-    # Keys of this run's own: graphs of other runs are not found, and kernels are, since both are
-    # in one folder.
-    torch.compiler.config.cache_key_tag = uuid.uuid4().hex
-    torch._inductor.config.fx_graph_cache = True
-    torch._functorch.config.enable_autograd_cache = True
     for names in processes:
         sys.stdout.flush()
         number = os.fork()
