@@ -5,7 +5,7 @@ import json
 from typing import Any, Callable, NamedTuple, Sequence
 
 from fad.torch.compile import Partitioner
-from fad.torch.compile._budget import Trial, find_within
+from fad.torch.compile._budget import Trial, find_budget, find_within
 from fad.torch.compile._alternatives import ANY_PEAK
 
 
@@ -56,7 +56,7 @@ class InRange(Partitioner):
             return plan, plan["peak"], plan
 
         ends = (find(end)[1] for end in (0, ANY_PEAK))
-        low, high = (self.find_budget(peak, gradient_bytes) for peak in ends)
+        low, high = (find_budget(peak, gradient_bytes, self.is_fused) for peak in ends)
         return self._choose_share(low, high, find)
 
     def _choose_share(self, low: int, high: int, find: Callable[[int], Found]) -> Any:

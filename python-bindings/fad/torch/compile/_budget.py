@@ -10,12 +10,10 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
-from ._graph import find_device
-from ._peak import Schedule
 from ._pytorch import Parts
-from ._rates import find_rates
 from ._sizes import estimate_time
 
 # The key of a part's meta for the bytes that its kernels may have alive.
@@ -94,19 +92,6 @@ def _correct(tried: list[Trial], budget: int, low: int, high: int) -> int:
     return (low + high) // 2
 
 
-# How many times an estimate that is too low by some seconds is corrected by these.
-_CAUTION = 11 / 10
-
-# The part by which estimates of times may be wrong, for selections of one graph.
-_ERROR = 0.05
-
-
-def is_near_proposal(plan: dict[str, Any]) -> bool:
-    """Tells whether the estimated time of `plan` is so near that of PyTorch's choice that the
-    estimate may be wrong in which is less. Only plans for a GPU have times."""
-    return plan.get("time", 0) > (1 - _ERROR) * (plan.get("proposed_time") or math.inf)
-
-
 def estimate_arithmetic(parts: Parts) -> int:
     """Returns the time of the arithmetic of matrix products in a step of `parts`, chunks included,
     in units of `fad.opaque`."""
@@ -114,35 +99,31 @@ def estimate_arithmetic(parts: Parts) -> int:
     return sum(map(estimate_time, nodes))
 
 
-def estimate_step_time(parts: Parts, schedules: tuple[Schedule, Schedule]) -> float:
-    """Returns the seconds of a step of `parts` on a GPU: of the bytes that the kernels of their
-    `schedules` move, of their launches, and of the arithmetic of matrix products."""
-    rates = find_rates(find_device(parts[0].graph))
-    traffic = sum(schedule.traffic for schedule in schedules)
-    kernels = sum(schedule.kernels for schedule in schedules)
-    return (traffic + estimate_arithmetic(parts) / 8) / rates.bandwidth + kernels * rates.launch
+# The parts of a budget for what Inductor's kernels take besides what the estimate knows,
+# since it orders them anew: of the gradients, which are alive at the end in any case, and
+# of all else.
+_GRADIENT_RESERVE, _RESERVE = Fraction(1, 24), Fraction(1, 8)
 
 
-def find_lowest(
-    make_trial: Callable[[float], tuple[Trial, float]], fastest: Trial, most: float
-) -> Trial | None:
-    """Returns a trial of the lowest peak whose step takes at most `most` seconds on a GPU, by its
-    schedule; None where those that are tried take longer, and where the estimate finds none besides
-    the `fastest`. `make_trial` makes that of the lowest peak that is estimated to take at most so
-    many times as long as the fastest one, and tells its seconds."""
-    unit = 8 * find_rates(find_device(fastest.parts[0].graph)).bandwidth
-    least = fastest.plan["fastest_time"]
-    # Estimates count the bytes that products move, schedules do not.
-    rest = fastest.plan["fastest_calls"] - estimate_arithmetic(fastest.parts)
-    factor = (most * unit + rest) / least
-    for _ in range(_MOST - 1):
-        if factor <= fastest.plan["time"] / least:
-            break
-        trial, seconds = make_trial(factor)
-        if seconds <= most:
-            return trial
-        factor = (trial.plan["time"] - _CAUTION * (seconds - most) * unit) / least
-    return None
+def find_estimate(budget: int, gradient_bytes: int, is_fused: bool) -> int:
+    """Returns the estimate of a peak that a `budget` allows where nothing is scheduled, and gradients
+    have so many bytes."""
+    gradients, rest = _find_parts(gradient_bytes, is_fused)
+    return gradients + math.floor((budget - gradient_bytes) * rest)
+
+
+def find_budget(peak: int, gradient_bytes: int, is_fused: bool) -> int:
+    """Returns the lowest budget that a selection of the estimated `peak` keeps, where gradients
+    have so many bytes: what fad leaves free for Inductor's kernels belongs to it."""
+    gradients, rest = _find_parts(gradient_bytes, is_fused)
+    return gradient_bytes + math.ceil((peak - gradients) / rest)
+
+
+def _find_parts(gradient_bytes: int, is_fused: bool) -> tuple[int, Fraction]:
+    """Returns the bytes of gradients in an estimate, and which part of all else in a budget."""
+    if not is_fused:
+        return gradient_bytes, Fraction(1)
+    return math.floor(gradient_bytes * (1 - _GRADIENT_RESERVE)), 1 - _RESERVE
 
 
 def check_fraction(budget: Any) -> float | None:

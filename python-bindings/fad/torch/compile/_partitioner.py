@@ -1,9 +1,7 @@
 """fad as the partitioner of AOTAutograd's joint graphs."""
 
 import json
-import math
 import pathlib
-from fractions import Fraction
 from typing import Any, Callable, Mapping, Sequence, get_args
 
 import torch
@@ -33,20 +31,12 @@ from ._graph import (
     find_target,
     round_operands,
 )
-from ._budget import (
-    BOUND,
-    Trial,
-    check_fraction,
-    check_slowdown,
-    estimate_step_time,
-    find_lowest,
-    find_within,
-    is_near_proposal,
-)
+from ._budget import BOUND, Trial, check_fraction, check_slowdown
+from ._budget import find_budget, find_estimate, find_within
 from ._import import import_joint, is_tangent
+from ._judge import choose_fast
 from ._log import (
     WARNED,
-    log_judgement,
     log_rates,
     log_unscheduled,
     record,
@@ -66,11 +56,6 @@ from ._pytorch import (
 )
 from ._rates import find_rates
 from ._sizes import assume_sizes
-
-# The parts of a budget for what Inductor's kernels take besides what the estimate knows,
-# since it orders them anew: of the gradients, which are alive at the end in any case, and
-# of all else.
-_GRADIENT_RESERVE, _RESERVE = Fraction(1, 24), Fraction(1, 8)
 
 # How the warning begins that names a graph which fad cannot plan.
 FALLBACK = "fad leaves this graph to PyTorch's partitioner"
@@ -277,13 +262,24 @@ class Partitioner(CustomPartitionerFn):
             graph = alternatives.make(alternatives.first)
             return self._split_once(gm, graph, joint_inputs, num_fwd_outputs, static)
 
-        def make_stock() -> Parts:
-            return partition_by_pytorch(
+        def split_as(options: Mapping[str, Any] | None) -> Trial:
+            self.trial = options
+            try:
+                return Trial(split_once(), self.planned or {}, 0)
+            finally:
+                self.trial = None
+
+        def schedule_once(parts: Parts) -> tuple[Schedule, Schedule]:
+            return self._schedule(parts, num_fwd_outputs)
+
+        def schedule_stock() -> tuple[Parts, tuple[Schedule, Schedule]]:
+            stock = partition_by_pytorch(
                 fx.GraphModule(gm, copy_graph(gm.graph)),
                 joint_inputs,
                 num_fwd_outputs=num_fwd_outputs,
                 static_lifetime_input_indices=static,
             )
+            return stock, self._schedule(stock, num_fwd_outputs, is_stock=True)
 
         def schedule(parts: Parts) -> int:
             # The selection that needs no budget may take less where Inductor fuses as it does then.
@@ -300,7 +296,9 @@ class Partitioner(CustomPartitionerFn):
         # Inductor compiles for the sizes of the batch, and graphs inside of others with these.
         is_checked = self.is_fused and joint_inputs and not self.sizes
         if is_checked and (self.slowdown or self.fraction == 1.0):
-            return self._split_fast(split_once, make_stock, num_fwd_outputs)
+            chosen = choose_fast(split_as, schedule_once, schedule_stock, self.slowdown)
+            self.planned = chosen.plan
+            return chosen.parts
         if is_checked and self.has_budget:
             search = Search(alternatives, split, schedule)
             is_timed = find_target(gm.graph) == "gpu"
@@ -400,54 +398,6 @@ class Partitioner(CustomPartitionerFn):
         options = self.given if self.has_decompositions and not is_stock else None
         return schedule_parts(parts, num_fwd_outputs, options, self.has_budget)
 
-    def _split_fast(
-        self, split: Callable[[], Parts], make_stock: Callable[[], Parts], num_fwd_outputs: int
-    ) -> Parts:
-        """Returns the parts of a selection that is meant to be fast. Where its estimated time is
-        near that of PyTorch's choice, Inductor's schedules of both tell which is. With a slowdown,
-        the step may take as long as that of `make_stock`, the parts of PyTorch alone."""
-        parts, plan = split(), self.planned
-        if plan is None or not plan.get("time"):
-            return parts
-
-        def measure(parts: Parts) -> float:
-            return estimate_step_time(parts, self._schedule(parts, num_fwd_outputs))
-
-        def make_trial(factor: float) -> tuple[Trial, float]:
-            self.trial = {"peak_budget": ANY_PEAK, "slowdown": factor}
-            trial = Trial(split(), self.planned or {}, 0)
-            seconds = measure(trial.parts)
-            log_judgement(seconds, most / self.slowdown)
-            return trial, seconds
-
-        most = math.inf
-        try:
-            if self.slowdown:
-                stock = make_stock()
-                most = self.slowdown * estimate_step_time(
-                    stock, self._schedule(stock, num_fwd_outputs, is_stock=True)
-                )
-                lowest = find_lowest(make_trial, Trial(parts, plan, 0), most)
-                if lowest:
-                    self.planned = lowest.plan
-                    return lowest.parts
-            is_near = is_near_proposal(plan)
-            own = measure(parts) if self.slowdown or is_near else 0.0
-            if own > most or is_near:
-                # The first proposal is PyTorch's choice without options.
-                self.trial = {"peak_budget": ANY_PEAK, "proposal": 0}
-                other = split()
-                others = measure(other)
-                log_judgement(own, others)
-                if own > (self.slowdown or 1.0) * others:
-                    return other
-        except Exception as error:
-            log_unscheduled(error)
-        finally:
-            self.trial = None
-        self.planned = plan
-        return parts
-
     def _describe_options(self) -> dict[str, Any]:
         """Returns the options that have an effect, for records of the plan."""
         options = {"policy": self.policy, **self.options, "sizes": dict(self.sizes)}
@@ -535,24 +485,11 @@ class Partitioner(CustomPartitionerFn):
             self.has_warned |= note_fraction(self.fraction, chosen["peak"], chosen["fastest_peak"])
             return chosen
         budget = options["peak_budget"]
-        gradients, rest = self._find_parts(gradient_bytes)
-        within = gradients + math.floor((budget - self.kept_bytes - gradient_bytes) * rest)
+        within = find_estimate(budget - self.kept_bytes, gradient_bytes, self.is_fused)
         chosen = plan(peak_budget=max(0, within))
-        lowest = self.find_budget(chosen["peak"], gradient_bytes) + self.kept_bytes
+        lowest = find_budget(chosen["peak"], gradient_bytes, self.is_fused) + self.kept_bytes
         self._note("peak", budget, lowest)
         return chosen
-
-    def _find_parts(self, gradient_bytes: int) -> tuple[int, Fraction]:
-        """Returns the bytes of gradients in an estimate, and which part of all else in a budget."""
-        if not self.is_fused:
-            return gradient_bytes, Fraction(1)
-        return math.floor(gradient_bytes * (1 - _GRADIENT_RESERVE)), 1 - _RESERVE
-
-    def find_budget(self, peak: int, gradient_bytes: int) -> int:
-        """Returns the lowest budget that a selection of the estimated `peak` keeps, where gradients
-        have so many bytes: what fad leaves free for Inductor's kernels belongs to it."""
-        gradients, rest = self._find_parts(gradient_bytes)
-        return gradient_bytes + math.ceil((peak - gradients) / rest)
 
     def _note(self, kind: str, budget: int, lowest: int) -> None:
         """Keeps for a warning whether no selection has its budget, which is a number of bytes."""

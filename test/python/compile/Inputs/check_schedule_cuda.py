@@ -13,7 +13,7 @@ from torch._inductor.scheduler import Scheduler
 
 import fake_cuda
 from fad.torch.compile._backend import make_inner
-from fad.torch.compile._budget import estimate_step_time
+from fad.torch.compile._judge import estimate_step_time
 from fad.torch.compile._peak import find_scheduled_peak, list_scheduled
 from fad.torch.compile._schedule import _Walk
 

@@ -1,0 +1,104 @@
+"""The choice of a selection that is meant to be fast, by Inductor's schedules."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from ._alternatives import ANY_PEAK
+from ._budget import Trial, estimate_arithmetic
+from ._graph import find_device
+from ._log import log_judgement, log_unscheduled
+from ._peak import Schedule
+from ._pytorch import Parts
+from ._rates import find_rates
+
+# So many selections of a graph are scheduled for a slowdown.
+_MOST = 3
+
+# How many times an estimate that is too low by some seconds is corrected by these.
+_CAUTION = 11 / 10
+
+# The part by which estimates of times may be wrong, for selections of one graph.
+_ERROR = 0.05
+
+
+def is_near_proposal(plan: dict[str, Any]) -> bool:
+    """Tells whether the estimated time of `plan` is so near that of PyTorch's choice that the
+    estimate may be wrong in which is less. Only plans for a GPU have times."""
+    return plan.get("time", 0) > (1 - _ERROR) * (plan.get("proposed_time") or math.inf)
+
+
+def estimate_step_time(parts: Parts, schedules: tuple[Schedule, Schedule]) -> float:
+    """Returns the seconds of a step of `parts` on a GPU: of the bytes that the kernels of their
+    `schedules` move, of their launches, and of the arithmetic of matrix products."""
+    rates = find_rates(find_device(parts[0].graph))
+    traffic = sum(schedule.traffic for schedule in schedules)
+    kernels = sum(schedule.kernels for schedule in schedules)
+    return (traffic + estimate_arithmetic(parts) / 8) / rates.bandwidth + kernels * rates.launch
+
+
+def find_lowest(
+    make_trial: Callable[[float], tuple[Trial, float]], fastest: Trial, most: float
+) -> Trial | None:
+    """Returns a trial of the lowest peak whose step takes at most `most` seconds on a GPU, by its
+    schedule; None where those that are tried take longer, and where the estimate finds none besides
+    the `fastest`. `make_trial` makes that of the lowest peak that is estimated to take at most so
+    many times as long as the fastest one, and tells its seconds."""
+    unit = 8 * find_rates(find_device(fastest.parts[0].graph)).bandwidth
+    least = fastest.plan["fastest_time"]
+    # Estimates count the bytes that products move, schedules do not.
+    rest = fastest.plan["fastest_calls"] - estimate_arithmetic(fastest.parts)
+    factor = (most * unit + rest) / least
+    for _ in range(_MOST):
+        if factor <= fastest.plan["time"] / least:
+            break
+        trial, seconds = make_trial(factor)
+        if seconds <= most:
+            return trial
+        factor = (trial.plan["time"] - _CAUTION * (seconds - most) * unit) / least
+    return None
+
+
+def choose_fast(
+    split: Callable[[dict[str, Any] | None], Trial],
+    schedule: Callable[[Parts], tuple[Schedule, Schedule]],
+    schedule_stock: Callable[[], tuple[Parts, tuple[Schedule, Schedule]]],
+    slowdown: float | None,
+) -> Trial:
+    """Returns the trial of a selection that is meant to be fast. Where its estimated time is
+    near that of PyTorch's choice, Inductor's schedules of both tell which is. With a `slowdown`,
+    the step may take as long as that of the parts that `schedule_stock` makes, those of PyTorch
+    alone. `split` makes the trial of some options of selection, with None, of the given ones, and
+    `schedule` the schedules of its parts."""
+    chosen = split(None)
+    if not chosen.plan.get("time"):
+        return chosen
+
+    def measure(parts: Parts) -> float:
+        return estimate_step_time(parts, schedule(parts))
+
+    def make_trial(factor: float) -> tuple[Trial, float]:
+        trial = split({"peak_budget": ANY_PEAK, "slowdown": factor})
+        seconds = measure(trial.parts)
+        log_judgement(seconds, most / (slowdown or 1.0))
+        return trial, seconds
+
+    most = math.inf
+    try:
+        if slowdown:
+            most = slowdown * estimate_step_time(*schedule_stock())
+            lowest = find_lowest(make_trial, chosen, most)
+            if lowest:
+                return lowest
+        is_near = is_near_proposal(chosen.plan)
+        own = measure(chosen.parts) if slowdown or is_near else 0.0
+        if own > most or is_near:
+            # The first proposal is PyTorch's choice without options.
+            other = split({"peak_budget": ANY_PEAK, "proposal": 0})
+            others = measure(other.parts)
+            log_judgement(own, others)
+            if own > (slowdown or 1.0) * others:
+                return other
+    except Exception as error:
+        log_unscheduled(error)
+    return chosen
