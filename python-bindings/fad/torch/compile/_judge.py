@@ -1,4 +1,13 @@
-"""The choice of a selection that is meant to be fast, by Inductor's schedules."""
+"""The choice of a selection for a GPU by time: estimates propose, and Inductor's schedules judge.
+
+The seconds of a selection are those of the bytes that its scheduled kernels move, of their launches,
+and of the arithmetic of matrix products. Estimates lack some of Inductor's fusions.
+
+- The fastest selection by the estimate competes with PyTorch's own choice where their estimates are
+  so near that these may be wrong; the one of fewer seconds is taken.
+- A slowdown bounds the seconds by those of PyTorch's own schedule. From there, the bound goes down by
+  a little more than what a selection takes too long (the chord method), until one is within; as they are
+  ordered by time, and their peaks fall with it, the first within has the lowest peak of those."""
 
 import math
 from collections.abc import Callable
@@ -15,7 +24,7 @@ from ._rates import find_rates
 # So many selections of a graph are scheduled for a slowdown.
 _MOST = 3
 
-# How many times an estimate that is too low by some seconds is corrected by these.
+# By how many times the seconds that a selection takes too long a bound is lowered.
 _CAUTION = 11 / 10
 
 # The part by which estimates of times may be wrong, for selections of one graph.
@@ -38,28 +47,28 @@ def estimate_step_time(parts: Parts, schedules: tuple[Schedule, Schedule]) -> fl
 
 
 def find_lowest(
-    make_trial: Callable[[float], tuple[Trial, float]], fastest: Trial, most: float
+    make_trial: Callable[[float], tuple[Trial, float]], first: Trial, most: float
 ) -> Trial | None:
     """Returns a trial of the lowest peak whose step takes at most `most` seconds on a GPU, by its
-    schedule; None where those that are tried take longer, and where the estimate finds none besides
-    the `fastest`. `make_trial` makes that of the lowest peak that is estimated to take at most so
+    schedule; None where those that are tried take longer, and where the estimate finds none beyond
+    the `first`. `make_trial` makes that of the lowest peak that is estimated to take at most so
     many times as long as the fastest one, and tells its seconds."""
-    unit = 8 * find_rates(find_device(fastest.parts[0].graph)).bandwidth
-    least = fastest.plan["fastest_time"]
+    unit = 8 * find_rates(find_device(first.parts[0].graph)).bandwidth
+    fastest = first.plan["fastest_time"]
     # Estimates count the bytes that products move, schedules do not.
-    rest = fastest.plan["fastest_calls"] - estimate_arithmetic(fastest.parts)
-    factor = (most * unit + rest) / least
+    rest = first.plan["fastest_calls"] - estimate_arithmetic(first.parts)
+    factor = (most * unit + rest) / fastest
     for _ in range(_MOST):
-        if factor <= fastest.plan["time"] / least:
+        if factor <= first.plan["time"] / fastest:
             break
         trial, seconds = make_trial(factor)
         if seconds <= most:
             return trial
-        factor = (trial.plan["time"] - _CAUTION * (seconds - most) * unit) / least
+        factor = (trial.plan["time"] - _CAUTION * (seconds - most) * unit) / fastest
     return None
 
 
-def choose_fast(
+def choose_by_time(
     split: Callable[[dict[str, Any] | None], Trial],
     schedule: Callable[[Parts], tuple[Schedule, Schedule]],
     schedule_stock: Callable[[], tuple[Parts, tuple[Schedule, Schedule]]],

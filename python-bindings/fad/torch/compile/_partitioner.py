@@ -34,7 +34,7 @@ from ._graph import (
 from ._budget import BOUND, Trial, check_fraction, check_slowdown
 from ._budget import find_budget, find_estimate, find_within
 from ._import import import_joint, is_tangent
-from ._judge import choose_fast
+from ._judge import choose_by_time
 from ._log import (
     WARNED,
     log_rates,
@@ -296,7 +296,7 @@ class Partitioner(CustomPartitionerFn):
         # Inductor compiles for the sizes of the batch, and graphs inside of others with these.
         is_checked = self.is_fused and joint_inputs and not self.sizes
         if is_checked and (self.slowdown or self.fraction == 1.0):
-            chosen = choose_fast(split_as, schedule_once, schedule_stock, self.slowdown)
+            chosen = choose_by_time(split_as, schedule_once, schedule_stock, self.slowdown)
             self.planned = chosen.plan
             return chosen.parts
         if is_checked and self.has_budget:
