@@ -74,8 +74,8 @@ static std::string plan(python::Module &module, const std::string &policyName,
     }
     if (options.peakBudget >= 0 && options.target == Target::gpu) {
       (*described->getAsObject())["time"] = peaks->time;
+      (*described->getAsObject())["calls"] = peaks->calls;
       (*described->getAsObject())["fastest_time"] = peaks->fastestTime;
-      (*described->getAsObject())["fastest_calls"] = peaks->fastestCalls;
       (*described->getAsObject())["proposed_time"] = peaks->proposedTime;
     }
     if (options.residualBudget >= 0)

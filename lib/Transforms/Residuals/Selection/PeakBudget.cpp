@@ -187,10 +187,12 @@ std::vector<PeakSelection> fad::findPeakFront(const JointFunction &joint,
       if (selection.cost.isInfinite && !candidates.empty())
         continue;
       int64_t peak = model.getPeak(selection.saved, selection.onHost);
-      Cost::Count time =
-          isTimed ? model.getTime(selection.saved, selection.onHost).get()
-                  : selection.cost.time;
-      candidates.push_back({std::move(selection), time, peak});
+      StepTime time;
+      time.calls = selection.cost.time;
+      if (isTimed)
+        time = model.getTime(selection.saved, selection.onHost);
+      candidates.push_back(
+          {std::move(selection), time.get(), time.calls, peak});
     }
   };
   auto consider = [&] {
@@ -251,16 +253,15 @@ PeakSelection fad::findWithinPeak(const JointFunction &joint, CostModel &costs,
     auto getTime = [&](const Selection &selection) {
       return model.getTime(selection.saved, selection.onHost);
     };
-    range.fastestCalls = getTime(front.front().selection).calls;
     std::vector<Selection> proposed = getProposed(joint, costs);
     if (!proposed.empty() && !proposed.front().cost.isInfinite)
       range.proposedTime = getTime(proposed.front()).get();
     if (options.proposal >= 0 && size_t(options.proposal) < proposed.size() &&
         !proposed[options.proposal].cost.isInfinite) {
       Selection &selection = proposed[options.proposal];
-      Cost::Count time = getTime(selection).get();
+      StepTime time = getTime(selection);
       int64_t peak = model.getPeak(selection.saved, selection.onHost);
-      return {std::move(selection), time, peak};
+      return {std::move(selection), time.get(), time.calls, peak};
     }
   }
   auto budget = std::min<double>(options.peakBudget,

@@ -15,21 +15,21 @@
 
 namespace mlir::fad {
 
-/// A selection, the time of a step under it, and the most bytes that forward
-/// and backward take at once.
+/// A selection, the time of a step under it, the part of that which is not of
+/// kernels that fuse, and the most bytes that forward and backward take at
+/// once.
 struct PeakSelection {
   Selection selection;
-  Cost::Count time;
+  Cost::Count time, calls;
   int64_t peak;
 };
 
 /// The ends of a range of selections: the peak and the time of the fastest one,
 /// and the time of the first proposal of the function; 0 without one, and where
-/// it cannot be made. `fastestCalls` is the part of the fastest one's time that
-/// is not of kernels which fuse.
+/// it cannot be made.
 struct PeakRange {
   int64_t fastest = 0;
-  Cost::Count fastestTime = 0, fastestCalls = 0, proposedTime = 0;
+  Cost::Count fastestTime = 0, proposedTime = 0;
 };
 
 /// Selections of growing time and falling peak, from the fastest one to that of

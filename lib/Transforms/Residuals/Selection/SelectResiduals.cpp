@@ -81,8 +81,8 @@ static Selection select(const JointFunction &joint, CostModel &costs,
     peaks.chosen = least.peak;
     peaks.fastest = range.fastest;
     peaks.time = saturate(least.time);
+    peaks.calls = saturate(least.calls);
     peaks.fastestTime = saturate(range.fastestTime);
-    peaks.fastestCalls = saturate(range.fastestCalls);
     peaks.proposedTime = saturate(range.proposedTime);
     return std::move(least.selection);
   }

@@ -56,7 +56,7 @@ def find_lowest(
     unit = 8 * find_rates(find_device(first.parts[0].graph)).bandwidth
     fastest = first.plan["fastest_time"]
     # Estimates count the bytes that products move, schedules do not.
-    rest = first.plan["fastest_calls"] - estimate_arithmetic(first.parts)
+    rest = first.plan["calls"] - estimate_arithmetic(first.parts)
     factor = (most * unit + rest) / fastest
     for _ in range(_MOST):
         if factor <= first.plan["time"] / fastest:

@@ -112,7 +112,7 @@ def _describe_choice(forward: list[fx.Node], plan: dict[str, Any]) -> dict[str, 
     """Returns the facts of a choice of fad's: PyTorch's partitioner has neither estimates nor
     kinds."""
     facts = ("candidates", "edges", "peak", "fastest_peak", "scheduled_peak")
-    facts += ("time", "fastest_time", "fastest_calls", "proposed_time")
+    facts += ("time", "calls", "fastest_time", "proposed_time")
     kept = (node for node in forward if not is_part(node) and find_kind(node) == "keep")
     return {
         "estimate": {name: plan[name] for name in facts if name in plan},

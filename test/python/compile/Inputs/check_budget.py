@@ -9,13 +9,15 @@ Without --every, three of the modules are trained within three budgets each; wit
 of them within ten."""
 
 import sys
+import types
 import warnings
+from unittest import mock
 
 import torch
 import torch.nn.functional as F
 from torch import nn
 
-from fad.torch.compile import Partitioner, _alternatives
+from fad.torch.compile import Partitioner, _alternatives, _judge
 from fad.torch.compile._alternatives import Search
 from fad.torch.compile._backend import backend, compile_eager
 from fad.torch.compile._budget import Trial, estimate_arithmetic, find_within
@@ -302,6 +304,48 @@ def check_chunk_search():
         _alternatives.estimate_arithmetic = before
 
 
+def check_slowdown_search():
+    """Errors of the search by seconds, with units of a second: estimates of time are above by the bytes
+    that products move, 10, or 16 where the first selection repeats one, and at 150 seconds lack 12."""
+    # By the estimate, the seconds, and the arithmetic of products.
+    rows = {100: (90, 50), 130: (114, 74), 140: (126, 76), 150: (146, 78)}
+
+    def find(most):
+        tried = []
+
+        def make_trial(factor):
+            time = max(each for each in rows if each <= 100 * factor)
+            tried.append(time)
+            return Trial(Parted(rows[time][1]), {"time": time}, 0), rows[time][0]
+
+        plan = {"time": 130, "fastest_time": 100, "calls": 90}
+        found = _judge.find_lowest(make_trial, Trial(Parted(74), plan, 0), most)
+        return found and found.plan["time"], tried
+
+    rates = types.SimpleNamespace(bandwidth=1 / 8)
+    with (
+        mock.patch.object(_judge, "estimate_arithmetic", lambda parts: parts.arithmetic),
+        mock.patch.object(_judge, "find_rates", lambda device: rates),
+        mock.patch.object(_judge, "find_device", lambda graph: None),
+    ):
+        for most, expected in (
+            (128, (140, [140])),
+            (137, (140, [150, 140])),
+            (150, (150, [150])),
+            (110, (None, [])),
+        ):
+            if find(most) != expected:
+                yield f"within {most} seconds, {find(most)} is found for {expected}"
+
+
+class Parted(list):
+    """Parts of a graph whose products take some time."""
+
+    def __init__(self, arithmetic):
+        super().__init__([types.SimpleNamespace(graph=None)])
+        self.arithmetic = arithmetic
+
+
 def check_options():
     """Errors of the options."""
     for options, message in (
@@ -355,7 +399,8 @@ def main():
         for message in check(case, points):
             wrong += 1
             print(f"{case}: {message}")
-    for message in (*check_residuals(), *check_search(), *check_chunk_search(), *check_options()):
+    searches = *check_search(), *check_chunk_search(), *check_slowdown_search()
+    for message in (*check_residuals(), *searches, *check_options()):
         wrong += 1
         print(message)
     print(f"{len(cases)} modules, {wrong} wrong")
