@@ -22,9 +22,9 @@ import torch.nn.functional as F
 from torch import nn
 from torch._inductor.async_compile import AsyncCompile
 
-from fad.torch.compile import _schedule, _workspace
+from fad.torch.compile import _inductor, _schedule, _workspace
 from fad.torch.compile._explain import measure_peak
-from fad.torch.compile._inductor import _unpack_early
+from fad.torch.compile._inductor import Choices, _unpack_early
 from fad.torch.compile._pytorch import MultiOutput, WeakDep
 
 EVERY = "--every" in sys.argv
@@ -195,6 +195,28 @@ def check_order():
         yield "another order may let a tuple wait"
 
 
+def check_room():
+    """Fusions are Inductor's where an eighth of the bytes that both share wait, or less. Of others, those of
+    a GPU have room where the budget has the bytes that are alive and those that wait."""
+    alive = mock.Mock(return_value=mock.Mock(find_most=lambda *_: 1000))
+    nodes = [mock.Mock(min_order=order) for order in range(2)]
+    for bound, score, expected in (
+        (None, 800, True),
+        (None, 799, False),
+        (1100, 799, True),
+        (1099, 799, False),
+        (1099, 800, True),
+    ):
+        choices = Choices(True, bound)
+        # The bytes that wait are the fewer of both.
+        choices._count_later, choices._count_earlier = lambda *_: 100, lambda *_: 200
+        for allows in choices._may_wait, choices._may_share:
+            scheduler = mock.Mock(name_to_fused_node=dict(enumerate(nodes)))
+            with mock.patch.object(_inductor, "_Alive", alive):
+                if allows(scheduler, *nodes, score) != expected:
+                    yield f"{allows.__name__} of {score} shared bytes within {bound}: not {expected}"
+
+
 def check_failure(model, x):
     """The schedule of no graph is known."""
     with (
@@ -237,7 +259,7 @@ def main():
         wrong += check_exact(model, x, budget)
     if EVERY:
         wrong += check(Layers(), x)
-    wrong += [*check_order(), *check_profile(Scores(), x)]
+    wrong += [*check_order(), *check_room(), *check_profile(Scores(), x)]
     wrong += check_failure(Layers(), x)
     print("\n".join(wrong))
     print(f"{len(wrong)} wrong")
