@@ -36,12 +36,15 @@ class InRange(Partitioner):
     def choose_within(self, make_trial: Callable[[int | None], Trial], *_: object) -> Trial:
         """Within budgets for Inductor's schedule."""
         fastest = make_trial(ANY_PEAK)
+        self.narrow(1)
+        lowest = make_trial(0)
 
         def find(budget: int) -> Found:
-            trial = find_within(make_trial, fastest, budget)
+            within = make_trial(ANY_PEAK) if self.narrow(budget) else fastest
+            trial = find_within(make_trial, within, budget)
             return trial, trial.peak, trial.plan
 
-        return self._choose_share(*sorted((make_trial(0).peak, fastest.peak)), find)
+        return self._choose_share(*sorted((lowest.peak, fastest.peak)), find)
 
     def find_plan(
         self, module: Any, options: dict[str, Any], gradient_bytes: int

@@ -127,6 +127,7 @@ class _Lowest(_Kept):
         make_trial: Callable[[int | None], Trial],
         refine: Callable[[Trial, int], Trial] = lambda trial, _: trial,
     ) -> Trial:
+        self.narrow(1)
         return refine(min(make_trial(0), make_trial(None), key=lambda trial: trial.peak), 1)
 
 

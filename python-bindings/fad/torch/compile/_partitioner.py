@@ -12,25 +12,12 @@ from ..._choices import Policy, Recompute, check_choice
 from ..._module import Module, get_handle
 from ..._policy import check_budget, check_options
 from .._releases import keeps_tangents, warn_of_release
-from ._apply import (
-    COPIES,
-    apply_plan,
-    copy_for_forward,
-    hoist,
-    match_layouts,
-    remove_copies,
-)
+from ._apply import COPIES, apply_plan, copy_for_forward, hoist, match_layouts, remove_copies
 from ._build import find_masks, read_packed
 from ._alternatives import ANY_PEAK, Search
 from ._chunks import Alternatives, Chunks, check_chunks, expand_regions
-from ._graph import (
-    check_versions,
-    copy_graph,
-    find_device,
-    find_mutated,
-    find_target,
-    round_operands,
-)
+from ._graph import check_versions, copy_graph, find_device, find_mutated, find_target
+from ._graph import round_operands
 from ._budget import BOUND, Trial, check_fraction, check_slowdown
 from ._budget import find_budget, find_estimate, find_within
 from ._import import import_joint, is_tangent
@@ -374,20 +361,25 @@ class Partitioner(CustomPartitionerFn):
         """Returns the trial that the budget chooses, of those that `make_trial` makes for
         `find_within`, and those that `refine` finds better than the best of them."""
         share = self.fraction
-        if self.bound and not share:
-            self.bound = self.options["peak_budget"]
+        if not share:
+            self.narrow(self.options["peak_budget"])
         fastest = make_trial(ANY_PEAK)
         budget = int(share * fastest.peak) if share else self.options["peak_budget"]
-        within = fastest
-        if self.bound != budget and self.bound:
-            self.bound = budget
-            within = make_trial(ANY_PEAK)
+        within = make_trial(ANY_PEAK) if self.narrow(budget) else fastest
         trial = refine(find_within(make_trial, within, budget), budget)
         if share:
             self.has_warned |= note_fraction(share, trial.peak, fastest.peak)
         else:
             self._note("peak", budget, trial.peak)
         return trial
+
+    def narrow(self, budget: int) -> bool:
+        """Lets kernels of the next trials have at most `budget` bytes alive, where their time is the
+        bytes that they move. Tells whether that is another bound than before."""
+        if self.bound in (None, budget):
+            return False
+        self.bound = budget
+        return True
 
     def _schedule(
         self, parts: Parts, num_fwd_outputs: int, is_stock: bool = False
