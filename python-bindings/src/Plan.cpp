@@ -70,7 +70,8 @@ static std::string plan(python::Module &module, const std::string &policyName,
     // and says so.
     if (options.peakBudget >= 0) {
       (*described->getAsObject())["peak"] = peaks->chosen;
-      (*described->getAsObject())["fastest_peak"] = peaks->fastest;
+      (*described->getAsObject())["fastest_peak"] = peaks->front.front();
+      (*described->getAsObject())["front"] = peaks->front;
     }
     if (options.peakBudget >= 0 && options.target == Target::gpu) {
       (*described->getAsObject())["time"] = peaks->time;

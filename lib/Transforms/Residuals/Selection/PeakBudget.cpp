@@ -246,7 +246,8 @@ PeakSelection fad::findWithinPeak(const JointFunction &joint, CostModel &costs,
                                   const SelectionOptions &options,
                                   PeakRange &range) {
   std::vector<PeakSelection> front = findPeakFront(joint, costs, options);
-  range.fastest = front.front().peak;
+  for (const PeakSelection &selection : front)
+    range.peaks.push_back(selection.peak);
   range.fastestTime = front.front().time;
   if (isTrafficTimed(joint.getFunction(), options)) {
     PeakModel model(joint, costs);
@@ -265,7 +266,7 @@ PeakSelection fad::findWithinPeak(const JointFunction &joint, CostModel &costs,
     }
   }
   auto budget = std::min<double>(options.peakBudget,
-                                 options.peakFraction * range.fastest);
+                                 options.peakFraction * front.front().peak);
   if (options.slowdown > 0) {
     // The time besides that which depends on the selection.
     Cost::Count rest = 0;

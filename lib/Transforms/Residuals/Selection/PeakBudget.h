@@ -24,11 +24,11 @@ struct PeakSelection {
   int64_t peak;
 };
 
-/// The ends of a range of selections: the peak and the time of the fastest one,
-/// and the time of the first proposal of the function; 0 without one, and where
-/// it cannot be made.
+/// A range of selections: the peaks of all, the fastest one first, the time of
+/// that, and the time of the first proposal of the function; 0 without one, and
+/// where it cannot be made.
 struct PeakRange {
-  int64_t fastest = 0;
+  std::vector<int64_t> peaks;
   Cost::Count fastestTime = 0, proposedTime = 0;
 };
 

@@ -79,7 +79,7 @@ static Selection select(const JointFunction &joint, CostModel &costs,
     PeakRange range;
     PeakSelection least = findWithinPeak(joint, costs, options, range);
     peaks.chosen = least.peak;
-    peaks.fastest = range.fastest;
+    peaks.front = std::move(range.peaks);
     peaks.time = saturate(least.time);
     peaks.calls = saturate(least.calls);
     peaks.fastestTime = saturate(range.fastestTime);

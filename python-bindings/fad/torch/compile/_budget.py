@@ -1,10 +1,11 @@
-"""The choice within a budget, by Inductor's own schedule of each part.
+"""The choice within a budget: estimates order selections, and Inductor's schedules judge.
 
-Selections are made by an estimate, which knows neither Inductor's order of kernels nor all of its
-fusions. So the peak of a selection is that of its schedule. The fastest one shows how far estimates
-are off, which gives a bound for them. Where the peak of the selection within that is above the
-budget or far below, the bound is corrected again. As the first one is the same for all budgets, a
-larger budget begins with a larger bound."""
+Selections are those of a front: the slower one is, the lower is the estimate of its peak, which knows
+neither Inductor's order of kernels nor all of its fusions. So the peak of a selection is that of its
+schedule, and the fastest one within the budget is searched for in few schedules. Each shows by how much
+the estimate is off. Between the slowest selection above the budget and the fastest one within it, the
+error is interpolated, and the next one to be scheduled is the fastest whose corrected estimate is
+within (regula falsi). The search ends where even the larger of both errors lets none be within."""
 
 import math
 import re
@@ -23,12 +24,6 @@ BOUND = "fad_bound"
 # more by those of the others, of which the first is the lowest, where none before is within. If the
 # lowest is not, the one of no budget follows.
 _MOST = 4
-
-# The part of a budget that may be left free while a faster selection may be within it.
-_SLACK = 1 / 20
-
-# The part of a budget that a corrected bound leaves free.
-_MARGIN = 1 / 500
 
 
 @dataclass(eq=False)
@@ -49,47 +44,48 @@ def find_within(split: Callable[[int | None], Trial], fastest: Trial, budget: in
     """Returns the fastest of some trials within the `budget`, of which one is the `fastest` of all;
     where there is none, that of the lowest peak. `split` makes the trial of the fastest selection
     whose estimate is within a bound, or else the lowest, and with None, that of the selection
-    without a budget. It returns a trial again where another bound has the same selection."""
+    without a budget."""
     if fastest.peak <= budget:
         return fastest
-    tried = [fastest]
-    # Bounds between which there may be a better selection: the highest that gives one within the
-    # budget, and the lowest estimate of one above.
-    low, high = 0, fastest.estimate
-    lowest = None
-    # Some bounds have the selection of another one, which costs no schedule.
-    for _ in range(2 * _MOST):
-        most = max((each.peak for each in tried if each.peak <= budget), default=0)
-        if most >= (1 - _SLACK) * budget or high - low <= 1 or len(tried) >= _MOST:
+    estimates = fastest.plan["front"]
+    # By the place on the front, the fastest first.
+    tried = {0: fastest}
+    while len(tried) < _MOST:
+        peaks = {place: trial.peak for place, trial in tried.items()}
+        place = _find_next(estimates, peaks, budget)
+        if place is None:
             break
-        is_lost = len(tried) == _MOST - 2 and not most
-        bound = 0 if is_lost else _correct(tried, budget, low, high)
-        trial = split(bound)
-        if trial not in tried:
-            tried.append(trial)
-        if trial.peak <= budget:
-            low = max(low, bound, trial.estimate)
-        elif trial.estimate > bound:
-            lowest = trial
-            break
-        else:
-            high = min(high, trial.estimate)
-    within = [trial for trial in tried if trial.peak <= budget]
+        tried[place] = split(estimates[place])
+    within = [place for place, trial in tried.items() if trial.peak <= budget]
     if within:
-        return max(within, key=lambda trial: trial.estimate)
+        return tried[min(within)]
     # A budget that a warning names is one that is kept.
-    return min(*tried, lowest or split(0), split(None), key=lambda trial: trial.peak)
+    last = len(estimates) - 1
+    lowest = tried.get(last) or split(estimates[last])
+    return min(*tried.values(), lowest, split(None), key=lambda trial: trial.peak)
 
 
-def _correct(tried: list[Trial], budget: int, low: int, high: int) -> int:
-    """Returns a bound for the estimate between `low` and `high`, at which the schedule is likely to
-    be little below the `budget`."""
-    # An estimate has buffers too many, or lacks some, as that of a similar selection.
-    for trial in sorted(tried, key=lambda trial: abs(trial.peak - budget)):
-        bound = trial.estimate - trial.peak + int((1 - _MARGIN) * budget)
-        if low < bound < high:
-            return bound
-    return (low + high) // 2
+def _find_next(estimates: list[int], peaks: dict[int, int], budget: int) -> int | None:
+    """Returns the place among falling `estimates` of the selection to be scheduled next, where `peaks`
+    are those of schedules by place, the first one above the `budget`; None where none is likely to be
+    faster than those within."""
+    errors = {place: estimates[place] - peak for place, peak in peaks.items()}
+    end = min((place for place, peak in peaks.items() if peak <= budget), default=len(estimates))
+    start = max(place for place in peaks if place < end)
+    between = range(start + 1, end)
+
+    def find_first(correct: Callable[[int], float]) -> int | None:
+        return next((each for each in between if estimates[each] - correct(each) <= budget), None)
+
+    if end not in peaks:
+        is_lost = len(peaks) == _MOST - 2
+        found = None if is_lost else find_first(lambda _: errors[start])
+        return between[-1] if found is None and between else found
+    if find_first(lambda _: max(errors[start], errors[end])) is None:
+        return None
+    slope = (errors[end] - errors[start]) / (estimates[end] - estimates[start])
+    found = find_first(lambda each: errors[start] + slope * (estimates[each] - estimates[start]))
+    return end - 1 if found is None else found
 
 
 def estimate_arithmetic(parts: Parts) -> int:

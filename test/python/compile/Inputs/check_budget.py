@@ -8,6 +8,7 @@ usage: check_budget.py [--every]
 Without --every, three of the modules are trained within three budgets each; with it, all
 of them within ten."""
 
+import pathlib
 import sys
 import types
 import warnings
@@ -18,12 +19,18 @@ import torch.nn.functional as F
 from torch import nn
 
 from fad.torch.compile import Partitioner, _alternatives, _judge
-from fad.torch.compile._alternatives import Search
+from fad.torch._fit.compiled import _Lowest
+from fad.torch.compile._alternatives import ANY_PEAK, Search
 from fad.torch.compile._backend import backend, compile_eager
 from fad.torch.compile._budget import Trial, estimate_arithmetic, find_within
 from fad.torch.compile._chunks import Counts
 from fad.torch.compile._explain import measure_peak
 from fad.torch.compile._peak import peak_bytes
+
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[4] / "benchmarks/compile"))
+
+from compile_budgets import InRange
 
 
 class Decoder(nn.Module):
@@ -233,7 +240,8 @@ def check_search():
         def split(bound):
             within = [(0, 207)] if bound is None else [c for c in curve if c[0] <= bound]
             estimate, peak = within[-1] if within else curve[0]
-            return trials.setdefault(estimate, Trial(None, {"peak": estimate}, peak))
+            plan = {"peak": estimate, "front": [each for each, _ in reversed(curve)]}
+            return trials.setdefault(estimate, Trial(None, plan, peak))
 
         peak = find_within(split, split(2**62), budget).peak
         most = max((peak for _, peak in curve if peak <= budget), default=0)
@@ -266,7 +274,8 @@ class Table:
         within = [row for row in self.rows[layers] if bound is None or row[0] <= bound]
         peak, time = within[-1] if within else self.rows[layers][0]
         # The selection that needs no budget has no estimate.
-        return (layers, peak, time), {} if bound is None else {"peak": peak}
+        plan = {"peak": peak, "front": [row[0] for row in reversed(self.rows[layers])]}
+        return (layers, peak, time), {} if bound is None else plan
 
     def schedule(self, parts):
         return parts[1] + self.off.get(parts[0], 0)
@@ -302,6 +311,36 @@ def check_chunk_search():
                 yield f"{name}: {found} is found for {expected}"
     finally:
         _alternatives.estimate_arithmetic = before
+
+
+def check_bounds():
+    """Errors of the bytes that kernels of a GPU may have alive: those of the budget for each selection
+    within one, after the fastest of all, which shows what a fraction is. Others of a CPU have no bound."""
+    peaks = {ANY_PEAK: 100, 60: 60, 0: 40}
+
+    def list_bounds(partitioner, bound):
+        partitioner.bound, found = bound, []
+
+        def make_trial(most):
+            found.append((most, partitioner.bound))
+            plan = {"peak": most or 0, "front": [2**62, 60, 0]}
+            return Trial(None, plan, peaks.get(most, 100))
+
+        partitioner.choose_within(make_trial)
+        return found
+
+    fastest = (ANY_PEAK, ANY_PEAK)
+    for name, partitioner, expected in (
+        ("bytes", Partitioner(budget=70), [(ANY_PEAK, 70), (60, 70)]),
+        ("a share", Partitioner(budget=0.7), [fastest, (ANY_PEAK, 70), (60, 70)]),
+        ("a range", InRange(0.5, []), [fastest, (0, 1), (ANY_PEAK, 70), (60, 70)]),
+        ("the lowest", _Lowest("auto"), [(0, 1), (None, 1)]),
+    ):
+        found = list_bounds(partitioner, ANY_PEAK)
+        if found != expected:
+            yield f"{name}: trials are {found}"
+        if any(bound is not None for _, bound in list_bounds(partitioner, None)):
+            yield f"{name}: a CPU has a bound"
 
 
 def check_slowdown_search():
@@ -399,7 +438,7 @@ def main():
         for message in check(case, points):
             wrong += 1
             print(f"{case}: {message}")
-    searches = *check_search(), *check_chunk_search(), *check_slowdown_search()
+    searches = *check_search(), *check_chunk_search(), *check_slowdown_search(), *check_bounds()
     for message in (*check_residuals(), *searches, *check_options()):
         wrong += 1
         print(message)

@@ -20,11 +20,12 @@ namespace mlir::fad {
 inline constexpr Policy kRules[] = {Policy::fad, Policy::recompute, Policy::bp};
 
 /// Estimates, in bytes, of the peak of a step under the chosen selection and
-/// under the fastest one; of the time of both, of the operations of the chosen
-/// one that no kernel fuses, and of the first proposal; and the rule or the cut
-/// that has chosen.
+/// under all that it is one of, the fastest one first; of the time of the
+/// chosen one and of its operations that no kernel fuses, of the fastest one,
+/// and of the first proposal; and the rule or the cut that has chosen.
 struct PeakEstimates {
-  int64_t chosen = 0, fastest = 0;
+  int64_t chosen = 0;
+  std::vector<int64_t> front;
   int64_t time = 0, calls = 0, fastestTime = 0, proposedTime = 0;
   Decider decider;
 };
