@@ -263,24 +263,29 @@ def _picks(node1: BaseSchedulerNode, node2: BaseSchedulerNode) -> bool:
     return not (first[0].isdisjoint(second[1]) and second[0].isdisjoint(first[1]))
 
 
+# The bytes that are alive are found again when one kernel in so many has been fused with another: the
+# work grows with the kernels, and not with their square. A schedule tells the rest.
+_STALE = 64
+
 # Operations are fused if the bytes that wait are at most this part of those that both read.
 _WAITING = 1 / 8
 
 
 class _Alive:
     """The bytes that are alive at each kernel of `scheduler`, as far as it has fused them, and the
-    places of the kernels in their order."""
+    places of operations in the order of the kernels."""
 
     def __init__(self, scheduler: Scheduler) -> None:
         fused = sorted(set(scheduler.name_to_fused_node.values()), key=lambda node: node.min_order)
         nodes = scheduler.topological_sort_schedule(fused)
         end = len(nodes)
-        self.places = {node: place for place, node in enumerate(nodes)}
+        self.places: dict[str, int] = {}
         first: dict[str, int] = {}
         last = dict.fromkeys(V.graph.get_output_names(), end)
         sizes: dict[str, int] = {}
         for place, node in enumerate(nodes):
             names = node.get_operation_names()
+            self.places |= dict.fromkeys(names, place)
             for write in node.read_writes.writes:
                 if not scheduler.can_buffer_be_removed_through_fusion(write.name, names):
                     first.setdefault(write.name, place)
@@ -298,8 +303,9 @@ class _Alive:
         self.bytes = list(itertools.accumulate(changes))
 
     def find_most(self, *nodes: BaseSchedulerNode) -> float:
-        """Returns the most bytes from the first of `nodes` to the last."""
-        places = [self.places[node] for node in nodes]
+        """Returns the most bytes from the first operation of `nodes` to the last. They may have been
+        fused from kernels that are known."""
+        places = [self.places[name] for node in nodes for name in node.get_operation_names()]
         return max(self.bytes[min(places) : max(places) + 1])
 
 
@@ -362,7 +368,7 @@ class Choices(_ChunkChoices):
             return False
         kernels = len(set(scheduler.name_to_fused_node.values()))
         known = self._alive.get(scheduler)
-        if known is None or known[0] != kernels:
+        if known is None or _STALE * (known[0] - kernels) > known[0]:
             known = self._alive[scheduler] = kernels, _Alive(scheduler)
         return known[1].find_most(first, second) + waiting <= self._bound
 

@@ -215,6 +215,15 @@ def check_room():
             with mock.patch.object(_inductor, "_Alive", alive):
                 if allows(scheduler, *nodes, score) != expected:
                     yield f"{allows.__name__} of {score} shared bytes within {bound}: not {expected}"
+    # As fusions leave a fifth of the kernels, the bytes alive are found again not for each.
+    alive.reset_mock()
+    choices, scheduler = Choices(True, 1100), mock.Mock()
+    with mock.patch.object(_inductor, "_Alive", alive):
+        for kernels in range(4000, 800, -1):
+            scheduler.name_to_fused_node = dict(enumerate(range(kernels)))
+            choices._has_room(scheduler, *nodes, 100)
+    if not 16 < alive.call_count < 110:
+        yield f"the bytes alive are found {alive.call_count} times"
 
 
 def check_failure(model, x):
