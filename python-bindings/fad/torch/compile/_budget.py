@@ -5,7 +5,8 @@ neither Inductor's order of kernels nor all of its fusions. So the peak of a sel
 schedule, and the fastest one within the budget is searched for in few schedules. Each shows by how much
 the estimate is off. Between the slowest selection above the budget and the fastest one within it, the
 error is interpolated, and the next one to be scheduled is the fastest whose corrected estimate is
-within (regula falsi). The search ends where even the larger of both errors lets none be within."""
+within (regula falsi). Where even the larger of both errors lets none be within, the search ends, or
+tries the next faster one if much of the budget is left."""
 
 import math
 import re
@@ -24,6 +25,9 @@ BOUND = "fad_bound"
 # more by those of the others, of which the first is the lowest, where none before is within. If the
 # lowest is not, the one of no budget follows.
 _MOST = 4
+
+# The part of a budget that is left without a trial of the next faster selection.
+_SLACK = 1 / 20
 
 
 @dataclass(eq=False)
@@ -68,7 +72,7 @@ def find_within(split: Callable[[int | None], Trial], fastest: Trial, budget: in
 def _find_next(estimates: list[int], peaks: dict[int, int], budget: int) -> int | None:
     """Returns the place among falling `estimates` of the selection to be scheduled next, where `peaks`
     are those of schedules by place, the first one above the `budget`; None where none is likely to be
-    faster than those within."""
+    faster than those within, and little of the budget is left."""
     errors = {place: estimates[place] - peak for place, peak in peaks.items()}
     end = min((place for place, peak in peaks.items() if peak <= budget), default=len(estimates))
     start = max(place for place in peaks if place < end)
@@ -82,7 +86,8 @@ def _find_next(estimates: list[int], peaks: dict[int, int], budget: int) -> int 
         found = None if is_lost else find_first(lambda _: errors[start])
         return between[-1] if found is None and between else found
     if find_first(lambda _: max(errors[start], errors[end])) is None:
-        return None
+        is_near = peaks[end] >= (1 - _SLACK) * budget
+        return None if is_near or not between else end - 1
     slope = (errors[end] - errors[start]) / (estimates[end] - estimates[start])
     found = find_first(lambda each: errors[start] + slope * (estimates[each] - estimates[start]))
     return end - 1 if found is None else found
