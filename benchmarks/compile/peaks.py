@@ -5,9 +5,10 @@ PyTorch's allocator measures.
 Budgets of each model are drawn, from nine tenths of its lowest peak up to that of its fastest
 selection. Kernels of Inductor are empty, as the allocator gives what they need whatever they
 compute, so that no compiler is needed. For each budget there is the peak of the selection that fad
-takes by Inductor's schedule, and the measured one; whether fad warns that no selection keeps it, and
-whether that is false, as a measured one does; and whether a larger budget has a lower peak. Figures
-go to a JSON file, in which present ones are left as they are; `--table` prints such a file."""
+takes by Inductor's schedule, and the measured one; the highest peak of the faster selections that keep
+the budget, of all that fad knows, which are scheduled, too; whether fad warns that no selection keeps
+it, and whether that is false, as a measured one does; and whether a larger budget has a lower peak.
+Figures go to a JSON file, in which present ones are left as they are; `--table` prints such a file."""
 
 import argparse
 import pathlib
@@ -55,27 +56,26 @@ def run(arguments):
 
 
 def summarize(pairs):
-    """Returns figures of a model: the largest difference of a peak from the scheduled one and the
-    largest part of a budget that is left though a known selection is between, and how many warnings
-    are there and are false, how many budgets are exceeded, and how many have a lower peak than a
-    smaller one."""
+    """Returns figures of a model: the largest difference of a peak from the scheduled one, the largest
+    part of a budget that is left, and that up to the peak of a faster selection which keeps the budget
+    as well; None of pairs that do not have it. How many warnings are there and are false, how many
+    budgets are exceeded, and how many have a lower peak than a smaller one."""
     rows = sorted((int(budget), pair) for budget, pair in pairs.items())
     peaks = [pair["measured"] for _, pair in rows]
     kept = [(budget, pair["measured"]) for budget, pair in rows if not pair["warns"]]
-    refused = [budget for budget, pair in rows if pair["warns"]]
+    missed = [(pair.get("faster") or 0, pair["measured"], budget) for budget, pair in rows]
+    knows = all("faster" in pair for pair in pairs.values())
     return {
         "off": max(abs(pair["scheduled"] / pair["measured"] - 1) for _, pair in rows),
         "left": max((1 - peak / budget for budget, peak in kept), default=0),
-        "between": max(
-            (
-                (max(p for p in peaks if p <= budget) - peak) / budget
-                for budget, peak in kept
-                if peak <= budget
-            ),
-            default=0,
+        "between": max(0, *((peak - own) / budget for peak, own, budget in missed))
+        if knows
+        else None,
+        "warnings": sum(pair["warns"] for _, pair in rows),
+        "false": sum(
+            pair["warns"] and (min(peaks) <= budget or bool(pair.get("faster")))
+            for budget, pair in rows
         ),
-        "warnings": len(refused),
-        "false": sum(min(peaks) <= budget for budget in refused),
         "exceeded": sum(peak > budget for budget, peak in kept),
         "falls": sum(one > other for one, other in zip(peaks, peaks[1:])),
     }
@@ -98,7 +98,8 @@ def print_tables(data, names):
         pairs = data["models"][name]["pairs"]
         total += len(pairs)
         found = summarize(pairs)
-        shares = f"{found['off']:8.2%}{found['left']:6.0%}{found['between']:9.0%}"
+        between = "-" if found["between"] is None else f"{found['between']:.0%}"
+        shares = f"{found['off']:8.2%}{found['left']:6.0%}{between:>9}"
         counts = f"{found['warnings']:10}{found['false']:7}{found['exceeded']:10}{found['falls']:7}"
         print(f"{name:10}{len(pairs):5}{shares}{counts}")
     print(f"{total} pairs")

@@ -1,5 +1,6 @@
 """Measurements by peaks.py: selections within budgets, by Inductor's schedule, and their peaks."""
 
+import json
 import random
 from typing import Any, Callable, Iterator
 
@@ -9,6 +10,8 @@ from torch._inductor.async_compile import AsyncCompile
 from fad.torch.compile import Partitioner
 from fad.torch.compile._budget import Trial, find_within
 from fad.torch.compile._alternatives import ANY_PEAK
+from fad.torch.compile._peak import Schedule
+from fad.torch.compile._pytorch import Parts, bounds_memory
 
 import compile_measure
 import figures
@@ -30,20 +33,37 @@ class _Drawn(Partitioner):
     def __init__(self, count: int) -> None:
         super().__init__(budget=1)
         self.count = count
-        # By budget, the scheduled peak, and the bound of the selection that has it.
-        self.found: dict[int, tuple[int, int | None]] = {}
+        # By budget, the scheduled peak, the bound of the selection that has it, and the highest peak
+        # of faster selections that keep the budget, if there are any.
+        self.found: dict[int, tuple[int, int | None, int | None]] = {}
         self.drawn: int | None = None
+        # By the plan, and whether it is compiled for a budget, what is known from before.
+        self.schedules: dict[str, tuple[Schedule, Schedule]] = {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Inductor copies its configuration, in which this is, and no fake tensor can be copied.
+        return {**super().__getstate__(), "schedules": {}}
+
+    def _schedule(self, parts: Parts, *arguments: Any, **options: Any) -> tuple[Schedule, Schedule]:
+        key = json.dumps([self.planned, bounds_memory(parts[0], self.has_budget)], sort_keys=True)
+        if key not in self.schedules:
+            self.schedules[key] = super()._schedule(parts, *arguments, **options)
+        return self.schedules[key]
 
     def choose_within(self, make_trial: Callable[[int | None], Trial], *_: object) -> Trial:
         if self.found:
             return make_trial(self.drawn)
         fastest = make_trial(ANY_PEAK)
-        low = min(fastest.peak, make_trial(0).peak, make_trial(None).peak)
+        front = [make_trial(estimate) for estimate in fastest.plan["front"]]
+        low = min(trial.peak for trial in (*front, make_trial(None)))
         draw = random.Random(0)
         for _ in range(self.count):
             budget = draw.randint(int(0.9 * low), fastest.peak)
             trial = find_within(make_trial, fastest, budget)
-            self.found[budget] = trial.peak, trial.plan.get("peak")
+            # All are, of the one of no budget, which is taken where none keeps it.
+            peaks = [each.peak for each in front if each.estimate > trial.estimate]
+            faster = max((peak for peak in peaks if peak <= budget), default=None)
+            self.found[budget] = trial.peak, trial.plan.get("peak"), faster
         self.drawn = trial.plan.get("peak")
         return trial
 
@@ -57,12 +77,12 @@ def measure(model: Model, count: int) -> Iterator[tuple[int, Pair]]:
     partitioner, peaks = _Drawn(count), {}
     with inductor_config.patch(fx_graph_cache=False):
         peaks[partitioner.drawn] = _measure(model, partitioner)
-        for bound in {bound for _, bound in partitioner.found.values()} - peaks.keys():
+        for bound in {bound for _, bound, _ in partitioner.found.values()} - peaks.keys():
             partitioner.drawn = bound
             peaks[bound] = _measure(model, partitioner)
-    for budget, (scheduled, bound) in partitioner.found.items():
-        measured, warns = peaks[bound], scheduled > budget
-        yield budget, {"scheduled": scheduled, "measured": measured, "warns": warns}
+    for budget, (scheduled, bound, faster) in partitioner.found.items():
+        pair = {"scheduled": scheduled, "measured": peaks[bound], "faster": faster}
+        yield budget, {**pair, "warns": scheduled > budget}
 
 
 def _measure(model: Model, partitioner: _Drawn) -> int:
