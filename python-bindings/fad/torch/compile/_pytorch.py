@@ -410,6 +410,7 @@ _OF_INDUCTOR = {
     "MultiOutputLayout": "torch._inductor.ir",
     "NonOwningLayout": "torch._inductor.ir",
     "OrderedSet": "torch.utils._ordered_set",
+    "ReuseLine": "torch._inductor.codegen.wrapper",
     "Scheduler": "torch._inductor.scheduler",
     "V": "torch._inductor.virtualized",
     "WeakDep": "torch._inductor.dependencies",

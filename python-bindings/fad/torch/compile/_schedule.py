@@ -28,6 +28,7 @@ from ._pytorch import (
     MultiOutputLayout,
     NonOwningLayout,
     Parts,
+    ReuseLine,
     Scheduler,
     V,
     compile_fx_inner,
@@ -62,7 +63,7 @@ class _Read(CustomSchedulerPass):
         scheduler = nodes[0].scheduler
 
         def stop() -> None:
-            self.schedule = _Walk(scheduler).read()
+            self.schedule = _Walk(scheduler, inductor_config.allow_buffer_reuse).read()
             raise _Stop
 
         # In the place of code for the kernels.
@@ -218,7 +219,7 @@ def _read_chunk(graph: Any) -> Schedule:
     for name in ("wrapper_code", "device_ops", "device_type", "device_types", "device_idxs"):
         setattr(graph, name, getattr(V.graph, name))
     with V.set_graph_handler(graph):
-        return _Walk(Scheduler(graph.operations)).read()
+        return _Walk(Scheduler(graph.operations), False).read()
 
 
 def _count_chunk_bytes(schedule: Schedule) -> int:
@@ -232,11 +233,21 @@ def _count_chunk_bytes(schedule: Schedule) -> int:
     return max(0, _fad.find_peak([*inner, *made])[0] - total)
 
 
-class _Walk:
-    """Follows the kernels of a scheduler in their order."""
+def _find_removed(local: set[str], over: Mapping[str, str]) -> set[str]:
+    """Returns those of the `local` buffers of a kernel that take no memory: those that are written over
+    each other, as `over` says, take some if one of them does."""
+    pairs = [{*pair} for pair in over.items()]
+    while kept := [pair for pair in pairs if pair & local and not pair <= local]:
+        local = local.difference(*kept)
+    return local
 
-    def __init__(self, scheduler: Scheduler) -> None:
-        self.scheduler = scheduler
+
+class _Walk:
+    """Follows the kernels of a scheduler in their order. With `reuses`, Inductor may have a buffer in
+    the memory of another one that is no longer read."""
+
+    def __init__(self, scheduler: Scheduler, reuses: bool) -> None:
+        self.scheduler, self.reuses = scheduler, reuses
         self.schedule = Schedule()
         self.numbers: list[int] = []
         # By the names of Inductor's buffers. Several may be in the same memory.
@@ -254,8 +265,12 @@ class _Walk:
         schedule.traffic = sum(map(_count_traffic, own))
         schedule.inputs = {name: Buffer(0, -1, -1) for name in V.graph.graph_inputs}
         self.held.update(schedule.inputs)
-        for number, node in zip(self.numbers, nodes):
+        for number, node, after in zip(self.numbers, nodes, [*self.numbers[1:], end]):
             self._add(number, node)
+            if self.reuses and after != number:
+                # Buffers are freed behind the call of the kernel.
+                V.graph.wrapper_code.writeline("")
+                self.scheduler.free_buffers()
         last = self._find_last(nodes, end)
         for name, buffer in self.held.items():
             # An input that no kernel reads is not freed before the end.
@@ -263,9 +278,21 @@ class _Walk:
             # A tuple has all of its parts until the last one is taken out.
             packed = last.get(self.tuples.get(name, ""), 0)
             buffer.last = max(buffer.last, last.get(name, unread), packed)
+        if self.reuses:
+            self._hold_reused()
         schedule.results = [self.held.get(name) for name in V.graph.get_output_names()]
         schedule.strides = list(map(_find_strides, V.graph.graph_outputs))
         return schedule
+
+    def _hold_reused(self) -> None:
+        """Lets memory that Inductor reuses be there until then: it is not freed between."""
+        wrapper = V.graph.wrapper_code
+        wrapper.run_wrapper_ir_passes(False)
+        for line in wrapper.lines:
+            if isinstance(line, ReuseLine):
+                old, new = (self.held.get(each.get_name()) for each in (line.node, line.reused_as))
+                if old is not None and new is not None and old is not new:
+                    old.last = max(old.last, new.first - 1)
 
     def _number(self, nodes: Sequence[BaseSchedulerNode]) -> None:
         """Finds the number of each kernel. Those in one function of a CPU have the same, as their
@@ -290,9 +317,15 @@ class _Walk:
         operations = kernel.get_operation_names()
         handler = Kernel(increase_kernel_count=False)
         with V.set_kernel_handler(handler):
+            if self.reuses:
+                self.scheduler.current_node = kernel
+                self.scheduler.buffer_names_to_free.update(kernel.last_usage)
             for node in kernel.get_nodes():
                 node.decide_inplace_update()
+                if self.reuses:
+                    node.mark_run()
         over, before = handler.inplace_update_buffers, len(self.schedule.buffers)
+        local: set[str] = set()
         for buffer in kernel.get_outputs():
             name, node = buffer.get_name(), buffer.node
             if name in self.held:
@@ -305,6 +338,10 @@ class _Walk:
             elif not self.scheduler.can_buffer_be_removed_through_fusion(name, operations):
                 # Others than the kernel read the buffer.
                 self._make(number, buffer)
+            else:
+                local.add(name)
+        if self.reuses:
+            V.graph.removed_buffers.update(_find_removed(local, over))
         self.scheduler.completed_operations |= operations
         made = sum(buffer.bytes for buffer in self.schedule.buffers[before:])
         if isinstance(kernel.node, InvokeSubgraph):
