@@ -6,7 +6,7 @@ views, casts, more products, and now and then an operation along the rows, which
 losses of rows, in sums over them, or in rows of few elements, or in several of these."""
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import torch
 import torch.nn.functional as F
@@ -16,12 +16,14 @@ WIDTH, WIDE = 4, 24
 
 
 class RowProgram:
-    """The program of `seed`; `steps` has the names of its operations."""
+    """The program of `seed`; `steps` has the names of its operations, those behind the product given or
+    by chance."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, steps: Sequence[str] = ()) -> None:
         choose = random.Random(seed)
         names = list(_STEPS)
-        chosen = choose.choices(names, [_WEIGHTS.get(name, 4) for name in names], k=5)
+        weights = [_WEIGHTS.get(name, 4) for name in names]
+        chosen = steps or choose.choices(names, weights, k=5)
         self.steps = ["product", *chosen]
         self.ends = choose.sample(list(_ENDS), choose.choice([1, 1, 2]))
         self.has_bias = choose.random() < 0.5
@@ -30,8 +32,9 @@ class RowProgram:
         self.others = [choose.randrange(place + 1) for place in range(len(chosen))]
 
     @property
-    def has_casts(self) -> bool:
-        return "cast" in self.steps
+    def rounds(self) -> bool:
+        """Whether operations are in f32, or have constants that Inductor rounds."""
+        return not {"cast", "kinks"}.isdisjoint(self.steps)
 
     def __call__(self, hidden: Tensor, weight: Tensor, square: Tensor, bias: Tensor) -> tuple:
         first = hidden.flatten(0, 1) if self.is_flat else hidden
@@ -49,6 +52,7 @@ def make_rows(dtype: torch.dtype, batch: int, length: int) -> list[Tensor]:
 
 Step = Callable[[Tensor, Tensor, Tensor, Tensor], Tensor]
 
+_KINKS = (F.gelu, F.softplus, F.elu, F.hardsigmoid, F.hardswish, F.hardtanh, F.leaky_relu)
 _STEPS: dict[str, Step] = {
     "tanh": lambda x, y, w, b: torch.tanh(x),
     "silu": lambda x, y, w, b: F.silu(x),
@@ -66,6 +70,13 @@ _STEPS: dict[str, Step] = {
     "halves": lambda x, y, w, b: torch.cat([x[..., 8:], x[..., :8]], -1),
     "shift": lambda x, y, w, b: F.pad(x, (1, 0))[..., :-1],
     "pick": lambda x, y, w, b: x - x.gather(-1, (y[..., :1] > 0).long()),
+    "parts": lambda x, y, w, b: torch.cat([y.split(16, -1)[1], x.split((16, 8), -1)[0].tanh()], -1),
+    "select": lambda x, y, w, b: (
+        torch.cat([y.unsqueeze(-2), x.sin().unsqueeze(-2)], -2).select(-2, 1) * y[..., 2, None] + y
+    ),
+    "mish": lambda x, y, w, b: F.mish(x),
+    "biased norm": lambda x, y, w, b: F.layer_norm(x, (WIDE,), b, 0.5 * b) + y,
+    "kinks": lambda x, y, w, b: sum(kink(x + y) for kink in _KINKS) / len(_KINKS),
     "square": lambda x, y, w, b: F.linear(x, w) / 3,
     # No chunks.
     "along rows": lambda x, y, w, b: x.cumsum(0) / 8,

@@ -16,6 +16,7 @@ from typing import Any, Callable, NamedTuple, Sequence
 import torch
 from torch import fx
 
+from ...._operators.table import OPERATORS
 from .._pytorch import get_packet, get_schema, name_arguments, tree_leaves
 from .sizes import NotSeparable, Size, divide, list_tensors, read_shape
 
@@ -191,22 +192,53 @@ def _list_moved(node: fx.Node, rank: int) -> set[int]:
     if get_packet(node) is aten.constant_pad_nd:
         pads = arguments["pad"]
         return {rank - 1 - place // 2 for place, size in enumerate(pads) if size}
+    if "normalized_shape" in arguments:
+        return {*range(rank - len(arguments["normalized_shape"]), rank)}
     return {arguments.get("dim", 0) % rank}
 
 
 def _relate_same(axis: Axis, node: fx.Node) -> None:
-    """Relates values of the same dimensions, whose elements move along others than the axis."""
-    rank = len(get_shape(node))
-    values = [each for each in (node, *_get_operands(node)) if len(get_shape(each)) == rank]
-    label = next((axis.labels[each] for each in values if each in axis.labels), None)
+    """Relates values of the same dimensions, whose elements move along others than the axis. One
+    place of a value, which is selected, lacks the dimension in which that is."""
+    packet = get_packet(node)
+    rank = len(get_shape(node)) + (packet is aten.select)
+    moved = _list_moved(node, rank)
+    # The dimensions of each value among those of all.
+    dims: dict[fx.Node, list[int]] = {}
+    for each in (node, *_get_operands(node)):
+        others = moved if len(get_shape(each)) < rank and packet in _SELECTIONS else ()
+        dims[each] = [dim for dim in range(rank) if dim not in others]
+    dims = {each: found for each, found in dims.items() if len(found) == len(get_shape(each))}
+    one = next((each for each in dims if each in axis.labels), None)
+    if one is None:
+        return
+    label = axis.labels[one]
     if label is Role.SUM:
         raise NotSeparable(f"{node.name} reads a sum over all chunks")
-    if isinstance(label, Span):
-        sizes = {tuple(get_shape(each)[slice(*label)]) for each in values}
-        if len(sizes) > 1 or _list_moved(node, rank).intersection(range(*label)):
-            raise NotSeparable(f"{node.name} works along the axis")
-    for each in values if label is not None else ():
-        axis.set(each, label)
+    if not isinstance(label, Span):
+        for each in dims:
+            axis.set(each, label)
+        return
+    first, last = dims[one][label.start], dims[one][label.stop - 1]
+    if moved.intersection(range(first, last + 1)):
+        raise NotSeparable(f"{node.name} works along the axis")
+    spans = {each: Span(has.index(first), has.index(last) + 1) for each, has in dims.items()}
+    if len({tuple(get_shape(each)[slice(*span)]) for each, span in spans.items()}) > 1:
+        raise NotSeparable(f"{node.name} works along the axis")
+    for each, span in spans.items():
+        axis.set(each, span)
+
+
+def _relate_norm(axis: Axis, node: fx.Node) -> None:
+    """Relates rows that are normalized, each by itself, and their gradients; all of them have the same
+    weight and bias, of whose gradients each chunk makes a term."""
+    arguments = name_arguments(node)
+    if not all(arguments.get("output_mask", [True])[:1]):
+        raise NotSeparable(f"{node.name} is no gradient of rows")
+    _relate_same(axis, node)
+    for each in filter(None, (arguments["weight"], arguments["bias"])):
+        if node in axis.labels:
+            axis.set(each, Role.WHOLE)
 
 
 def _relate_reduction(axis: Axis, node: fx.Node) -> None:
@@ -266,7 +298,13 @@ def _relate_product(axis: Axis, node: fx.Node) -> None:
 
 
 def _relate_part(axis: Axis, node: fx.Node) -> None:
-    for one, other in ((node.args[0], node), (node, node.args[0])):
+    source, number = node.args
+    if number and get_packet(source) is aten.native_layer_norm_backward:
+        # The gradient of a weight or of a bias.
+        if source in axis.labels:
+            axis.set(node, Role.SUM if isinstance(axis.labels[source], Span) else Role.WHOLE)
+        return
+    for one, other in ((source, node), (node, source)):
         if one in axis.labels:
             axis.set(other, axis.labels[one])
 
@@ -279,6 +317,9 @@ Rule = Callable[[Axis, fx.Node], None]
 
 _VIEWS = (aten.view, aten._unsafe_view, aten.reshape, aten.squeeze, aten.unsqueeze)
 CONSTANTS = (aten.full, aten.zeros, aten.ones)
+# Elementwise operators and gradients of activations, not all of which PyTorch tags.
+_OPERATORS = [*filter(None, (getattr(aten, row.name, None) for row in OPERATORS))]
+GRADIENTS = tuple(filter(None, (getattr(aten, f"{row.name}_backward", None) for row in OPERATORS)))
 _ELEMENTWISE = (
     aten.alias,
     aten.clone,
@@ -305,6 +346,8 @@ _REDUCTIONS = (
     aten.var,
     aten.var_mean,
 )
+# One of the places of a dimension.
+_SELECTIONS = (aten.select, aten.select_backward, aten.select_scatter)
 _SAME = (
     aten._log_softmax,
     aten._log_softmax_backward_data,
@@ -316,18 +359,27 @@ _SAME = (
     aten.gather,
     aten.scatter,
     aten.scatter_add,
+    *_SELECTIONS,
     aten.slice,
+    aten.slice_backward,
     aten.slice_scatter,
+    aten.split,
+    aten.split_with_sizes,
 )
+_NORMS = (aten.native_layer_norm, aten.native_layer_norm_backward)
 RULES: dict[Any, Rule] = {
+    **dict.fromkeys((*_OPERATORS, *GRADIENTS), _relate_broadcast),
     **dict.fromkeys(_VIEWS, _relate_view),
     **dict.fromkeys((aten.permute, aten.t, aten.transpose), _relate_permutation),
     **dict.fromkeys(CONSTANTS, _relate_constant),
     **dict.fromkeys(_REDUCTIONS, _relate_reduction),
     **dict.fromkeys(_SAME, _relate_same),
+    **dict.fromkeys(_NORMS, _relate_norm),
     **dict.fromkeys(PRODUCTS, _relate_product),
     **dict.fromkeys(_ELEMENTWISE, _relate_broadcast),
 }
+# The place of the argument with the sizes of the result, besides that of views.
+SIZED = {**dict.fromkeys(CONSTANTS, 0), aten.select_backward: 1, aten.slice_backward: 1}
 # The operators whose arguments are the shape of the result.
 SHAPED = {*_VIEWS, aten.expand}
 

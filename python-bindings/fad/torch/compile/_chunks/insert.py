@@ -9,6 +9,7 @@ from .._build import Builder, Values
 from .._graph import KIND, SCRATCH, find_makers
 from .._pytorch import PLACE, get_schema
 from .._sizes import TIME
+from .operators import REGION
 from .regions import Region
 from .sizes import NotSeparable, find_inputs
 from .write import LOOP, Loop, make_loop
@@ -66,7 +67,7 @@ def _insert(
     known = find_inputs(graph)
     operands = (inputs, [known[symbol] for symbol in loop.symbols], loop.name)
     with graph.inserting_before(first):
-        node = graph.call_function(torch.ops.fad.region.default, operands)
+        node = graph.call_function(REGION, operands)
     place = region.seed.meta
     node.meta.update({key: place[key] for key in PLACE if key in place})
     node.meta["val"], node.meta[LOOP] = loop.values, loop

@@ -17,10 +17,11 @@ from torch import fx
 
 from ...._fad import find_peak
 from .._graph import find_kind, find_makers, is_bound, is_part, is_tangent
+from .._peak import get_tensors
 from .._pytorch import get_packet, get_schema, tree_leaves
 from .._scalars import LINEAR
 from .._sizes import estimate_size
-from .axes import CONSTANTS, PRODUCTS, Axis, Role, Span, get_shape
+from .axes import CONSTANTS, GRADIENTS, PRODUCTS, Axis, Role, Span, get_shape
 from .sizes import NotSeparable, Size, divide, find_symbols, list_tensors
 
 aten = torch.ops.aten
@@ -70,7 +71,8 @@ class Region:
         owners: dict[fx.Node, fx.Node] = {}
         for node in self.nodes:
             bases = [owners[each] for each in node.all_input_nodes if each in owners]
-            is_view = find_kind(node) == "view"
+            # The parts of a view are views, too.
+            is_view = find_kind(node.args[0] if is_part(node) else node) == "view"
             owners[node] = bases[0] if is_view and bases else node
             last = max((order[user] for user in node.users if user in order), default=order[node])
             if owners[node] in buffers:
@@ -127,8 +129,9 @@ class _Growth:
             self.add(node)
             operands = filter(self.is_large, node.all_input_nodes)
             worklist += [each for each in operands if each.op == "call_function"]
-            if self.is_large(node):
-                worklist += node.users
+            for each in (node, *filter(is_part, node.users)):
+                if self.is_large(each):
+                    worklist += each.users
 
     def add(self, node: fx.Node) -> None:
         if node.op != "call_function":
@@ -251,7 +254,8 @@ def _find_both(growth: _Growth, nodes: list[fx.Node]) -> Region | None:
     if inside & dependent - scaled or read & dependent - {cotangent}:
         return None
     # Losses are multiplied by large numbers so that gradients in this type do not vanish.
-    if any(node.meta["val"].dtype is torch.float16 for node in scaled):
+    values = [value for node in scaled for value in get_tensors(node)]
+    if any(value.dtype is torch.float16 for value in values):
         return None
     region = _make(growth, nodes, inside)
     region.cotangent = cotangent
@@ -273,6 +277,13 @@ _LINEAR = {
     aten.mean,
     aten.slice,
     aten.sum,
+}
+# Operators that are linear in the first operand, a gradient.
+_FIRST = {
+    *GRADIENTS,
+    aten._log_softmax_backward_data,
+    aten._softmax_backward_data,
+    aten.native_layer_norm_backward,
 }
 
 
@@ -302,9 +313,11 @@ def _is_zero(node: object) -> bool:
 
 def _is_linear(node: fx.Node, scaled: set[fx.Node]) -> bool:
     packet = get_packet(node)
-    value = node.meta["val"]
-    if not (isinstance(value, torch.Tensor) and (value.is_floating_point() or value.is_complex())):
+    values = get_tensors(node)
+    if not values or not all(each.is_floating_point() or each.is_complex() for each in values):
         return False
+    if is_part(node):
+        return True
     if packet is aten.cat:
         return all(each in scaled or _is_zero(each) for each in node.args[0])
     if packet is aten.where:
@@ -313,11 +326,11 @@ def _is_linear(node: fx.Node, scaled: set[fx.Node]) -> bool:
     places = [place for place, argument in enumerate(node.args) if argument in scaled]
     if packet in (aten.mm, aten.bmm):
         return len(places) == 1
-    if packet in (aten._log_softmax_backward_data, aten._softmax_backward_data):
+    if packet in _FIRST:
         return places == [0]
     if packet in (aten.scatter, aten.scatter_add):
         return places == [3] and _is_zero(node.args[0])
-    if packet is aten.slice_scatter:
+    if packet in (aten.select_scatter, aten.slice_scatter):
         return places == [1] and _is_zero(node.args[0])
     if packet is aten.constant_pad_nd:
         return len(node.args) < 3 or node.args[2] == 0

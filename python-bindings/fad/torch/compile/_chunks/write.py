@@ -1,8 +1,9 @@
 """The operator of a region in a joint graph, and the operations that it becomes in a part.
 
 A plan sees a region as one operation, `fad::region`. In a part, it becomes a loop that is unrolled:
-for each chunk, a call of one subgraph, which Inductor compiles once, and sums of the chunks' terms. Each call reads a result of the call before it, so that no compiler computes two chunks
-at once. A matrix product that is summed over the chunks adds to the sum in place."""
+for each chunk, a call of one subgraph, which Inductor compiles once, and sums of the chunks' terms.
+Each call reads a result of the call before it, so that no compiler computes two chunks at once. A
+matrix product that is summed over the chunks adds to the sum in place."""
 
 import itertools
 import math
@@ -25,8 +26,9 @@ from .._pytorch import (
     name_arguments,
 )
 from .._sizes import TIME, estimate_size, estimate_time
-from .axes import CONSTANTS, SHAPED, Role, Span, get_shape
+from .axes import SHAPED, SIZED, Role, Span, get_shape
 from .cost import accumulated_type, estimate_chunks
+from .operators import ACCUMULATE
 from .regions import Region
 from .sizes import (
     NotSeparable,
@@ -48,32 +50,6 @@ aten, prims = torch.ops.aten, torch.ops.prims
 LOOP = "fad_loop"
 # How the names of the graphs of chunks begin.
 _PREFIX = "fad_region_"
-
-_library = torch.library.Library("fad", "FRAGMENT")
-_library.define("region(Tensor[] inputs, SymInt[] sizes, str name) -> Tensor[]")
-_library.define("accumulate(Tensor(a!) sum, Tensor left, Tensor right) -> ()")
-
-# A product of another type than the sum that it is added to is in memory by parts of the sum: so
-# many, of which each has at least so many elements. On a CPU, it is there in both types.
-_PARTS, _LEAST = 16, 2**20
-
-
-@torch.library.impl(_library, "accumulate", "CompositeExplicitAutograd")
-def _accumulate(sum: torch.Tensor, left: torch.Tensor, right: torch.Tensor) -> None:
-    """Adds the product of `left` and `right`, matrices of one type, to `sum`, which has that type or
-    a wider one."""
-    if sum.dtype == left.dtype:
-        sum.addmm_(left, right)
-        return
-    options = {"out_dtype": sum.dtype} if sum.is_cuda else {}
-    rows = max(-(-sum.shape[0] // _PARTS), _LEAST // max(sum.shape[1], 1), 1)
-    for part, operand in zip(sum.split(rows), left.split(rows)):
-        part += torch.mm(operand, right, **options)
-
-
-@torch.library.impl(_library, "accumulate", "Meta")
-def _(sum: torch.Tensor, left: torch.Tensor, right: torch.Tensor) -> None:
-    pass
 
 
 class _Rows(NamedTuple):
@@ -162,12 +138,13 @@ class _Body:
         else:
             packet = get_packet(node)
             shape: list[int | fx.Node] = []
-            if packet in CONSTANTS or packet in SHAPED:
+            if packet in SIZED or packet in SHAPED:
                 shape = self.write(region.axis.chunk_shape(node, self.units))
             made = self.graph.node_copy(node, self.copy)
             made.meta = {key: node.meta[key] for key in PLACE if key in node.meta}
-            if packet in CONSTANTS:
-                made.args = (shape, *made.args[1:])
+            if packet in SIZED:
+                place = SIZED[packet]
+                made.args = (*made.args[:place], shape, *made.args[place + 1 :])
             elif packet in SHAPED:
                 # All views by shapes are one operator; a chunk may have other strides.
                 is_view = packet is not aten.expand
@@ -467,15 +444,14 @@ class _Expansion:
 
     def accumulate(self, sum: fx.Node, left: fx.Node, right: fx.Node) -> fx.Node:
         """Returns `sum` after the product is added to it."""
-        target = torch.ops.fad.accumulate.default
         graph = self.part.graph
         with graph.inserting_after(self.build.last):
             if self.is_fused:
                 call = graph.call_function(
-                    *functionalize(target, "sum", sum, left=left, right=right)
+                    *functionalize(ACCUMULATE, "sum", sum, left=left, right=right)
                 )
             else:
-                call = graph.call_function(target, (sum, left, right))
+                call = graph.call_function(ACCUMULATE, (sum, left, right))
         call.meta.update(self.build.place)
         call.meta["val"] = (None, sum.meta["val"])
         self.build.last = call
