@@ -7,9 +7,9 @@ from ..compile._step_memory import StepMemory
 from .fake import Example
 from .layers import Layers, Windows, extend, find_windows, get_structure, shorten
 
-# Layers of the models that are planned. Those at the ends differ, and one between them has equal
-# ones on both sides.
-_FEW = 3
+# Layers of the models that are planned. Those at the ends differ, and two between them have equal
+# ones on both sides: Inductor computes a layer's gradients in memory of the layer before.
+_FEW = 4
 
 # By the name of a plan, the memory of its step.
 Found = dict[str, StepMemory]
@@ -50,11 +50,9 @@ class Deep:
         kinds = {name: get_structure(memory) for name, memory in few.items()}
         # One more layer is known to be a window where only bytes differ, and what storages for all
         # layers grow by does not depend on the size.
-        old = {
-            name: self.windows.pop(name)[1]
-            for name, kind in kinds.items()
-            if self.windows.get(name, ())[:1] == (kind,)
-        }
+        known = {name: self.windows.pop(name) for name in kinds if name in self.windows}
+        # At another size, Inductor may reuse other memory.
+        old = {name: windows for name, (kind, windows) in known.items() if kind == kinds[name]}
         for name, windows in old.items():
             if not windows.growth or name in self.constant:
                 self.windows[name] = kinds[name], windows

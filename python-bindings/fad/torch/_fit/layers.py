@@ -14,7 +14,7 @@ from .._requirements import torch
 from ..compile._step_memory import Allocation, StepMemory, make_step_memory
 
 # With fewer layers, a plan of all of them takes no longer.
-_LEAST = 8
+_LEAST = 10
 
 
 @dataclass(frozen=True)
