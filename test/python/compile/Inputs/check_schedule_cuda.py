@@ -46,7 +46,8 @@ def main():
     write = Scheduler._codegen
 
     def read(self, nodes):
-        schedules.append(_Walk(self).read())
+        # Code follows, which has its own plan of reuse.
+        schedules.append(_Walk(self, False).read())
         self.completed_operations.clear()
         return write(self, nodes)
 
