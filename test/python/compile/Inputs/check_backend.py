@@ -379,9 +379,9 @@ class Checkpoints(unittest.TestCase):
         self.check(small, (32,), {"fad.engine": "inductor"})
         budgets = ({}, {"fad.budget": 0.5}, {"fad.budget": 20000}, {"fad.residual_budget": 9000})
         for number, options in enumerate(budgets):
-            if EVERY or number % 2:
+            if EVERY or number == 1:
                 self.check(make(nn.GELU()), (32,), {"fad.engine": "eager", **options})
-            if EVERY or number % 2 == 0:
+            if EVERY or number == 2:
                 self.check(make(nn.Dropout(0.5)), (3, 32), {"fad.engine": "eager", **options})
         images = nn.Sequential(nn.Conv2d(3, 8, 3), nn.SiLU(), nn.Conv2d(8, 4, 3))
         # The batches, and their images, have other sizes.
