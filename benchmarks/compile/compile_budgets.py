@@ -40,7 +40,8 @@ class InRange(Partitioner):
         lowest = make_trial(0)
 
         def find(budget: int) -> Found:
-            within = make_trial(ANY_PEAK) if self.narrow(budget) else fastest
+            self.narrow(budget)
+            within = make_trial(ANY_PEAK) if self.bound else fastest
             trial = find_within(make_trial, within, budget)
             return trial, trial.peak, trial.plan
 

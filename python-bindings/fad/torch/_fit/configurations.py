@@ -2,7 +2,7 @@
 
 import json
 import pathlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..._choices import suggest
@@ -51,13 +51,16 @@ def read_configuration(text: str, changes: Sequence[str]) -> Any:
             raise ValueError(f"there is no file {file}")
         return _make(str(file), file.read_text(), changed)
     if text in CONFIG_MAPPING:
+        _check_changes(CONFIG_MAPPING[text], changed)
         return CONFIG_MAPPING[text](**changed)
     model = getattr(transformers, text, None)
     if model is None or not hasattr(model, "config_class"):
         raise ValueError(
             f"transformers has no model {text!r}; give a type of models such as gpt2, a class such "
-            f"as GPT2LMHeadModel, or a file config.json{suggest(text, CONFIG_MAPPING)}"
+            "as GPT2LMHeadModel, or a file config.json, which may be that of a model of the hub"
+            f"{suggest(text, CONFIG_MAPPING)}"
         )
+    _check_changes(model.config_class, changed)
     return model.config_class(architectures=[text], **changed)
 
 
@@ -74,7 +77,19 @@ def _make(name: str, text: str, changed: dict[str, Any]) -> Any:
             f"{name} has the model_type {kind!r}, which transformers does not know"
             f"{suggest(kind, CONFIG_MAPPING)}"
         )
+    _check_changes(CONFIG_MAPPING[kind], {name: changed[name] for name in changed.keys() - entries})
     return CONFIG_MAPPING[kind].from_dict({**entries, **changed})
+
+
+def _check_changes(kind: Any, changed: Mapping[str, Any]) -> None:
+    """Refuses names of entries that configurations of the class `kind` do not have."""
+    known = kind()
+    for name in changed:
+        if not hasattr(known, name):
+            names = [*known.to_dict(), *known.attribute_map]
+            raise ValueError(
+                f"--set has {name!r}, which {kind.__name__} does not have{suggest(name, names)}"
+            )
 
 
 def _read_change(text: str) -> tuple[str, Any]:
@@ -170,4 +185,5 @@ def _make_pair(size: Any) -> tuple[int, int]:
 
 def find_positions(configuration: Any) -> int | None:
     """Returns how many positions a model of the configuration knows; None where it does not say."""
-    return getattr(configuration, "max_position_embeddings", None)
+    found = getattr(configuration, "max_position_embeddings", None)
+    return found if isinstance(found, int) else None

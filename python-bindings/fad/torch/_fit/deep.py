@@ -53,6 +53,7 @@ class Deep:
         known = {name: self.windows.pop(name) for name in kinds if name in self.windows}
         # At another size, Inductor may reuse other memory.
         old = {name: windows for name, (kind, windows) in known.items() if kind == kinds[name]}
+        self.constant -= known.keys() - old.keys()
         for name, windows in old.items():
             if not windows.growth or name in self.constant:
                 self.windows[name] = kinds[name], windows

@@ -18,6 +18,7 @@ from .._saved_memory.modules import ModuleMarks
 from ..compile._chunks import Chunks, check_chunks
 from ..compile._workspace import Limit, limit_calls
 from .compiled import LOWEST, count_kept, schedule_step
+from .configurations import find_positions
 from .deep import Deep
 from .eager import Traced, trace_step
 from .fake import DIMENSIONS, Example, Loss, count_bytes, make_fake_model, read_example
@@ -62,7 +63,8 @@ def fit(
     "batch", the first one of all inputs that have as many rows as the first input, or "length", the
     second. `device` is "cpu" or "cuda"; by default that of the model, and "cuda" for "meta".
 
-    Sizes with which the model does not run are too large. Compiled plans of a model with many equal
+    Sizes with which the model does not run are too large, and so are lengths above the positions of
+    a configuration of transformers. Compiled plans of a model with many equal
     layers are those of few of them, extended, where this gives the same step in eager PyTorch and one
     more layer is the same in a plan; a `budget` is planned with all layers.
 
@@ -72,6 +74,7 @@ def fit(
         raise TypeError(f"model is a {type(model).__name__}; give a torch.nn.Module")
     memory = check_budget("memory", memory)
     check_choice("vary is", vary, DIMENSIONS)
+    plans = (plans,) if isinstance(plans, str) else plans
     for name in plans:
         check_choice("there is no plan", name, PLANS)
     if not plans and budget is None:
@@ -268,7 +271,11 @@ class _Answer:
         if fixed + max(update, self.traced.gradients) > self.memory:
             return 0, peak
 
+        positions = find_positions(getattr(self.step.loss.model, "config", None))
+
         def count(size: int) -> float:
+            if self.vary == "length" and positions is not None and size > positions:
+                return math.inf
             example = self.example.resize(self.vary, size)
             try:
                 memory, _ = self._find_memories(example, name)[name]

@@ -19,6 +19,12 @@ NAMES = ("none", *_NAMES)
 def find_optimizer(optimizer: Any, device: str) -> tuple[str, Callable | None]:
     """Returns the name of `optimizer`, and the function that makes one of parameters; None for
     "none". It is a name of `NAMES`, or such a function."""
+    if isinstance(optimizer, torch.optim.Optimizer):
+        kind = type(optimizer).__name__
+        raise TypeError(
+            f"optimizer is an {kind} of parameters; give a name, or a function that makes one, such "
+            f"as lambda parameters: torch.optim.{kind}(parameters, lr=1e-3)"
+        )
     if callable(optimizer):
         made = getattr(optimizer, "func", optimizer)
         name = getattr(made, "__name__", type(made).__name__)

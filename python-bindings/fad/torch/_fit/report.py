@@ -140,7 +140,8 @@ class Fit(AsJson):
         what += "CPU" if self.device == "cpu" else "GPU"
         least = min(self.plans.values(), key=lambda plan: plan.peak)
         if self.memory is None:
-            return f"{what} takes {show_bytes(least.peak)} or more, with {least.name}"
+            least_of = "" if len(self.plans) == 1 else ", the least of the plans"
+            return f"{what} takes {show_bytes(least.peak)} with {least.name}{least_of}"
         best, memory = self.best, show_bytes(self.memory)
         if best is not None:
             return f"{what} fits {memory} with {best.name}: it takes {show_bytes(best.peak)}"

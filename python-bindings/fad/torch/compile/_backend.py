@@ -128,7 +128,9 @@ def read_options(
                 f"the backend fad has no option 'fad.{name}'; its own are {', '.join(names)}"
                 f"{suggest(f'fad.{name}', names)}"
             )
-    check_choice("fad.engine is", engine, _ENGINES)
+    for name in others.keys() & {*known, "engine"}:
+        raise ValueError(f"the option {name!r} is none of Inductor's; did you mean 'fad.{name}'?")
+    check_choice("options of the backend fad: fad.engine is", engine, _ENGINES)
     try:
         partitioner = make(**own)
     except (TypeError, ValueError) as error:

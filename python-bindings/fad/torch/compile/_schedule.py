@@ -130,9 +130,9 @@ def _schedule(
     bound: Callable[[fx.GraphModule], Any],
     **arguments: Any,
 ) -> Schedule:
-    """Returns the schedule of `part` in the context `bound` of it. The results of the numbers `visible` have the strides that
-    PyTorch expects, and the inputs of the numbers `donated` may be written over. By name, inputs
-    have the `strides` with which forward makes them."""
+    """Returns the schedule of `part` in the context `bound` of it. The results of the numbers
+    `visible` have the strides that PyTorch expects, and the inputs of the numbers `donated` may be
+    written over. By name, inputs have the `strides` with which forward makes them."""
     graph = fx.Graph()
     graph.output(graph.graph_copy(part.graph, val_map={}))
     copy = fx.GraphModule(part, graph)
@@ -342,6 +342,10 @@ class _Walk:
                 local.add(name)
         if self.reuses:
             V.graph.removed_buffers.update(_find_removed(local, over))
+            # The memory is known by the names that are written over in it, too.
+            for name, base in reversed(over.items()):
+                if base in local and name in self.held:
+                    self.held[base] = self.held[name]
         self.scheduler.completed_operations |= operations
         made = sum(buffer.bytes for buffer in self.schedule.buffers[before:])
         if isinstance(kernel.node, InvokeSubgraph):

@@ -20,15 +20,11 @@ import fad.torch.compile
 from fad.torch._saved_memory.allocator import watch_allocator
 from fad.torch.compile import Partitioner, _sizes
 from fad.torch.compile._chunks import choose, cost
-from fad.torch.compile._chunks.axes import GRADIENTS
-from fad.torch.compile._chunks.write import _Body
-from fad.torch.compile._pytorch import aot_autograd, box, get_packet
+from fad.torch.compile._pytorch import aot_autograd, box
 from fad.torch.compile._rates import look_up
 from fad.torch.compile._scalars import find_decompositions
-from random_rows import RowProgram, make_rows
 from wide_losses import LEFT_ALONE, LOSSES
 
-aten = torch.ops.aten
 BATCH, LENGTH, WIDTH, WORDS = 4, 6, 8, 96
 EVERY = "--every" in sys.argv
 
@@ -348,50 +344,6 @@ def check_mean_of_rows():
     print(*MESSAGES.find("is computed in"), sep="\n")
 
 
-def check_random(count):
-    """Random programs of rows, in chunks or not, of sizes that are symbols or not."""
-    failed, chunked = [], 0
-    for seed in range(count):
-        program, number = RowProgram(seed), 2 + seed % 3
-        is_dynamic = seed % 2 == 1
-        compiled = torch.compile(program.__call__, backend=split(number), dynamic=is_dynamic)
-        lengths = ((3, 5 + seed % 4), (4, 7))[: 1 + is_dynamic]
-        error, found = run_lengths(compiled, program, make_rows, lengths)
-        limit = 1e-5 if program.rounds else 1e-10
-        if error > limit or MESSAGES.find("left to PyTorch"):
-            failed.append(seed)
-        chunked += bool(found)
-    print(f"random programs: {failed} failed; at least half in chunks: {chunked >= count / 2}")
-
-
-def check_rules():
-    """Operators that Inductor decomposes, or that random programs may miss."""
-    programs = (
-        (None, "mean", ("parts", "select")),
-        ({}, "mean", ("halves", "kinks", "gate", "tanh", "silu")),
-        ({}, "layer", ("parts", "select", "norm", "biased norm", "mish")),
-    )
-    norms = aten.native_layer_norm, aten.native_layer_norm_backward
-    missing = {*GRADIENTS, *norms, aten.select, aten.select_backward, aten.select_scatter}
-    missing |= {aten.slice_backward, aten.split, aten.split_with_sizes}
-    write = _Body.copy
-
-    def record(body, node):
-        missing.discard(get_packet(node))
-        return write(body, node)
-
-    with mock.patch.object(_Body, "copy", record):
-        for table, end, steps in programs:
-            program = RowProgram(0, steps)
-            program.ends = [end]
-            compiled = torch.compile(
-                program.__call__, backend=split(3, table), dynamic=end == "layer"
-            )
-            error, chunked = run_lengths(compiled, program, make_rows, ((3, 6), (4, 7)))
-            print(*steps, f"are right: {error < 1e-10}, in chunks: {chunked > 0}")
-    print("rules that did not run:", *missing)
-
-
 def check_reasons():
     for name in LEFT_ALONE:
         torch._dynamo.reset()
@@ -491,14 +443,14 @@ def check_sums():
 
 if __name__ == "__main__":
     assert fad.torch.compile
+    # No program falls back.
+    warnings.filterwarnings("error", "fad leaves this graph")
     check_losses()
     check_sizes()
     check_dynamic()
     check_dynamic_layers()
     check_data_dependent()
     check_mean_of_rows()
-    check_random(40 if EVERY else 2)
-    check_rules()
     check_reasons()
     check_sums()
     check_wide_weight()

@@ -336,7 +336,8 @@ def check_errors():
         ((model, x), {"memory": "24 apples"}),
         ((model, x), {"optimizer": "adamv"}),
         ((model, x), {"vary": "width"}),
-        ((model, x), {"plans": ["egaer"]}),
+        ((model, x), {"plans": "egaer"}),
+        ((model, x), {"optimizer": torch.optim.SGD(model.parameters())}),
         ((model, x), {"device": "tpu"}),
         ((model, torch.randn(4, 31)), {}),
         ((model, torch.randn(4)), {"vary": "length"}),
@@ -374,6 +375,7 @@ def check_configurations():
             ["gpt2", "--batch", "0"],
             ["gpt2", "--set", "n_layer"],
             ["gpt2", "--set", "n_layer=-1x"],
+            ["gpt2", "--set", "n_layers=1"],
             ["encodec"],
             ["vit", "--set", "num_hidden_layers=1", "--vary=length"],
             ["opt", "--set", "hidden_size=30", "num_attention_heads=4"],
@@ -384,6 +386,14 @@ def check_configurations():
         with contextlib.redirect_stdout(out):
             status = run_command(["gpt2", *tiny, "--memory=4MB", "--length=64", "--batch=64"])
     print(status, out.getvalue().splitlines()[0])
+    # The positions are learned, or rotated, which works with more of them.
+    llama = ["llama", "--plans=eager", "--memory=1GB", "--length=8", "--vary=length", "--set"]
+    llama += ["num_hidden_layers=1", "hidden_size=32", "num_attention_heads=2", "vocab_size=100"]
+    llama += ["num_key_value_heads=2", "intermediate_size=64", "max_position_embeddings=128"]
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        run_command(llama)
+    print(*(line for line in out.getvalue().splitlines() if line.startswith("largest")))
     kinds = ["--length=16", "--plans=eager"]
     small = ["num_hidden_layers=1", "hidden_size=32", "num_attention_heads=2"]
     for name, changes in (

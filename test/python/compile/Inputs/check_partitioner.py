@@ -258,6 +258,7 @@ def check_dynamic():
 def check_options():
     """Options that there are not, and a graph that fad cannot plan."""
     for options, message in (
+        ({"budget": 0.5}, "the option 'budget' is none of Inductor's; did you mean 'fad.budget'?"),
         ({"fad.engine": "fast"}, "fad.engine is 'fast'; choose one of 'inductor', 'eager'"),
         ({"fad.engine": "egaer"}, "; did you mean 'eager'?"),
         (

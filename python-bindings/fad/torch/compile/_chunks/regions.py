@@ -127,7 +127,8 @@ class _Growth:
             if node in self.inside:
                 continue
             self.add(node)
-            operands = filter(self.is_large, node.all_input_nodes)
+            # A part brings the operation, of whose results another one may be small.
+            operands = [e for e in node.all_input_nodes if is_part(node) or self.is_large(e)]
             worklist += [each for each in operands if each.op == "call_function"]
             for each in (node, *filter(is_part, node.users)):
                 if self.is_large(each):
@@ -164,7 +165,7 @@ class _Growth:
                 return
             for node in between:
                 self.add(node)
-                inside.add(node)
+                inside.update({node}, filter(is_part, node.users))
 
 
 def find_regions(seed: fx.Node, nodes: list[fx.Node]) -> list[Region]:
@@ -390,6 +391,9 @@ def _make(
     for node in (*ordered, *region.find_inputs()):
         if node not in axis.labels:
             raise NotSeparable(f"{node.name} has no dimension that is known to be the axis")
+    for node in (*results, *region.find_inputs()):
+        if isinstance(node.meta["val"], tuple | list):
+            raise NotSeparable(f"{node.name} has several values, which would be read apart")
     for node in filter(growth.is_large, results):
         raise NotSeparable(f"{node.name} is read by others, and as large as all chunks")
     region.bytes = _count_large(growth, ordered)
