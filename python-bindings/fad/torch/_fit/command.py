@@ -8,6 +8,7 @@ from .._requirements import torch
 from .fake import DIMENSIONS
 from .fit import PLANS, fit
 from .optimizers import NAMES
+from .report import check_picture
 
 _DTYPES = ("float32", "bfloat16", "float16")
 
@@ -56,6 +57,8 @@ def _run(options: argparse.Namespace) -> int:
         size = getattr(options, name)
         if size < 1:
             raise ValueError(f"--{name} is {size}; give a number of at least 1")
+    if options.svg:
+        check_picture(options.svg)
     from .configurations import find_positions, make_inputs, make_model, read_configuration
 
     try:

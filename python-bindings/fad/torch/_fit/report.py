@@ -13,6 +13,15 @@ from ..compile._step_memory import StepMemory, list_peak
 from .picture import draw_step
 
 
+def check_picture(path: str | pathlib.Path) -> None:
+    """Refuses the name of a file that is no SVG, or is in no folder."""
+    file = pathlib.Path(path)
+    if file.suffix.lower() != ".svg":
+        raise ValueError(f"the picture is SVG, and {path} ends otherwise; take {file.stem}.svg")
+    if not file.absolute().parent.is_dir():
+        raise ValueError(f"there is no folder {file.absolute().parent} for {path}")
+
+
 @dataclass(frozen=True)
 class Plan:
     """The memory of a training step as one plan executes it, in bytes.
@@ -167,7 +176,8 @@ class Fit(AsJson):
 
     def draw(self, path: str | pathlib.Path, plan: str | None = None) -> None:
         """Draws the bytes that are alive over forward and backward, by module, to the file `path`,
-        as SVG: of `plan`, or of the best one."""
+        as SVG: of `plan`, or of the best one. Raises ValueError for a name of another format."""
+        check_picture(path)
         chosen = self[plan] if plan else self.best or [*self.plans.values()][-1]
         title = f"{self.model}, {self.vary} {self.size}: a training step, {chosen.name}"
         pathlib.Path(path).write_text(draw_step(chosen.memory, self.static, title, self.memory))

@@ -273,7 +273,11 @@ class OfPyTorch(unittest.TestCase):
         options = {"custom_partitioner_fn": fad.torch.compile.Partitioner()}
         with self.assertRaisesRegex(ValueError, "does not take custom_partitioner_fn"):
             backend(None, [], options=options)
-        with self.assertRaisesRegex(ValueError, "but policy is set; options of fad begin with"):
+        with self.assertRaisesRegex(
+            ValueError, "but max_autotune is set; options of fad begin with"
+        ):
+            backend(None, [], options={"fad.engine": "eager", "max_autotune": True})
+        with self.assertRaisesRegex(ValueError, "is none of Inductor's; did you mean 'fad.policy'"):
             backend(None, [], options={"fad.engine": "eager", "policy": "auto"})
 
 

@@ -373,6 +373,8 @@ def check_configurations():
             ['{"model_type": "gpt3"}'],
             ["gpt2", "--length", "5000"],
             ["gpt2", "--batch", "0"],
+            ["gpt2", "--svg", "step.png"],
+            ["gpt2", "--svg", "/no/step.svg"],
             ["gpt2", "--set", "n_layer"],
             ["gpt2", "--set", "n_layer=-1x"],
             ["gpt2", "--set", "n_layers=1"],
