@@ -22,7 +22,7 @@ F32 = {
     "silu": (1.5e-7, 2.2e-7),
     "gelu": (1.2e-7, 1.5e-7),
     "gelu_tanh": (1.6e-7, 2.3e-7),
-    "mish": (1.3e-7, 1.7e-7),
+    "mish": (1.4e-7, 1.7e-7),
     "relu": (0, 0),
     "leaky_relu": (9e-8, 3e-10),
     "hardsigmoid": (6e-8, 6e-9),
