@@ -122,6 +122,8 @@ def main():
     )
     parser.add_argument("--tools", help="folder with fad-opt, for --gpu; default: PATH, build/bin")
     args = parser.parse_args()
+    if args.stride < 1:
+        parser.error(f"--stride is {args.stride}; give a number of at least 1")
     for name in args.names:
         if name not in ACTIVATIONS:
             parser.error(f"there is no {name}; choose of {', '.join(ACTIVATIONS)}")

@@ -128,7 +128,7 @@ def read_options(
                 f"the backend fad has no option 'fad.{name}'; its own are {', '.join(names)}"
                 f"{suggest(f'fad.{name}', names)}"
             )
-    for name in others.keys() & {*known, "engine"}:
+    for name in sorted(others.keys() & {*known, "engine"}):
         raise ValueError(f"the option {name!r} is none of Inductor's; did you mean 'fad.{name}'?")
     check_choice("options of the backend fad: fad.engine is", engine, _ENGINES)
     try:
