@@ -12,7 +12,13 @@
 #column = affine_map<(d0, d1) -> (d0)>
 #turned = affine_map<(d0, d1) -> (d1, d0)>
 
-// Vectors, and then what is left one by one.
+// CHECK-DAG: #[[UNROLL_CONSTANT:.*]] = #llvm.loop_unroll<runtimeDisable = true>
+// CHECK-DAG: #[[UNROLL_NEVER:.*]] = #llvm.loop_unroll<disable = true>
+// CHECK-DAG: #[[CONSTANT:.*]] = #llvm.loop_annotation<unroll = #[[UNROLL_CONSTANT]]>
+// CHECK-DAG: #[[NEVER:.*]] = #llvm.loop_annotation<unroll = #[[UNROLL_NEVER]]>
+
+// Vectors, and then what is left one by one. LLVM leaves these loops as they are, or copies the
+// steps of a short one whose number it knows.
 // CHECK-LABEL: func.func @dynamic(
 // CHECK-SAME:    %[[X:.*]]: memref<?xf32>, %[[Y:.*]]: memref<?xf32>)
 // CHECK-DAG:     %[[LANES:.*]] = arith.constant 8 : index
@@ -22,10 +28,12 @@
 // CHECK:             %[[LOADED:.*]] = vector.load %{{.*}} : {{.*}}, vector<8xf32>
 // CHECK:             %[[SUM:.*]] = arith.addf %[[LOADED]], %[[LOADED]] : vector<8xf32>
 // CHECK:             vector.store %[[SUM]], %{{.*}} : {{.*}}, vector<8xf32>
+// CHECK-NEXT:      } {loop_annotation = #[[CONSTANT]]}
 // CHECK:           scf.for %{{.*}} = %{{.*}} to %{{.*}} step %[[ONE]] {
 // CHECK:             memref.load
 // CHECK:             arith.addf %{{.*}} : f32
 // CHECK:             memref.store
+// CHECK-NEXT:      } {loop_annotation = #[[NEVER]]}
 func.func @dynamic(%x: memref<?xf32>, %y: memref<?xf32>) {
   linalg.generic {indexing_maps = [#id1, #id1], iterator_types = ["parallel"]}
     ins(%x : memref<?xf32>) outs(%y : memref<?xf32>) {

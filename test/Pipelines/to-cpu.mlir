@@ -54,3 +54,8 @@ func.func @rows_and_sum(%u: tensor<6x?xf32>, %i: tensor<6xi64>, %n: index, %x: t
 func.func @after() {
   return
 }
+
+// LLVM leaves loops of vectors as they are.
+// LLVM: br label %{{.*}}, !llvm.loop ![[LOOP:.*]]
+// LLVM: ![[LOOP]] = distinct !{![[LOOP]], ![[UNROLL:.*]]}
+// LLVM: ![[UNROLL]] = !{!"llvm.loop.unroll.disable"}

@@ -8,6 +8,7 @@
 
 #include "VectorLoops.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -194,6 +195,30 @@ static void prefetchInputs(OpBuilder &b, linalg::GenericOp op, Value iv,
   }
 }
 
+/// Keeps LLVM from unrolling `loop`, of which copies would take as long to
+/// compile as all the rest; `exceptConstant`, from unrolling it where its steps
+/// are counted at run time.
+static void keepRolled(scf::ForOp loop, bool exceptConstant = false) {
+  MLIRContext *context = loop.getContext();
+  auto yes = BoolAttr::get(context, true);
+  auto unroll =
+      exceptConstant
+          ? LLVM::LoopUnrollAttr::get(context, {}, {}, /*runtimeDisable=*/yes,
+                                      {}, {}, {}, {})
+          : LLVM::LoopUnrollAttr::get(context, /*disable=*/yes, {}, {}, {}, {},
+                                      {}, {});
+  auto annotation = LLVM::LoopAnnotationAttr::get(
+      context, {}, {}, {}, unroll, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {});
+  // Upstream's conversions take attributes of LLVM's dialect from the loop to
+  // its branch, whose own this is by its name there.
+  OperationName branch(LLVM::BrOp::getOperationName(), context);
+  loop->setDiscardableAttr(LLVM::BrOp::getLoopAnnotationAttrName(branch),
+                           annotation);
+}
+
+/// So many operations hide what counting and branching take.
+static constexpr size_t kMinRolledOps = 4;
+
 /// `op` for the vectors of `vectors`, which are stored past the cache if
 /// `streams`.
 static void emitVectors(RewriterBase &rewriter, linalg::GenericOp op,
@@ -205,6 +230,8 @@ static void emitVectors(RewriterBase &rewriter, linalg::GenericOp op,
   Value high = getValueOrCreateConstantIndexOp(rewriter, loc, vectors.end);
   Value step = arith::ConstantIndexOp::create(rewriter, loc, vectors.lanes);
   auto loop = scf::ForOp::create(rewriter, loc, low, high, step);
+  keepRolled(loop, /*exceptConstant=*/op.getBody()->getOperations().size() <=
+                       kMinRolledOps);
   if (streams)
     createStreamFence(rewriter, loc);
   rewriter.setInsertionPointToStart(loop.getBody());
@@ -260,6 +287,7 @@ InnerLoop fad::emitOuterLoops(RewriterBase &rewriter, linalg::GenericOp op) {
   for (Range outer : ArrayRef(ranges).drop_back()) {
     Value size = getValueOrCreateConstantIndexOp(rewriter, loc, outer.size);
     auto loop = scf::ForOp::create(rewriter, loc, zero, size, one);
+    keepRolled(loop);
     rewriter.setInsertionPointToStart(loop.getBody());
     inner.outerIVs.push_back(loop.getInductionVar());
   }
@@ -277,7 +305,11 @@ static void emitRest(RewriterBase &rewriter, linalg::GenericOp op,
   SmallVector<OpFoldResult> ivs(loop.outerIVs);
   ivs.push_back(roundDown(rewriter, op.getLoc(), loop.size, lanes));
   linalg::GenericOp scalars = createSlice(rewriter, op, ivs, left);
-  (void)linalg::linalgOpToLoops(rewriter, scalars);
+  FailureOr<linalg::LinalgLoops> loops =
+      linalg::linalgOpToLoops(rewriter, scalars);
+  if (succeeded(loops) && !loops->empty())
+    if (auto innermost = dyn_cast<scf::ForOp>(loops->back()))
+      keepRolled(innermost);
   rewriter.eraseOp(scalars);
 }
 
