@@ -35,6 +35,7 @@ from weakref import WeakKeyDictionary
 import torch
 from torch import fx
 
+from . import _overwrite
 from .._releases import copies_filters, name_decompositions
 from ._budget import BOUND
 from ._chunks import has_chunks, is_chunk
@@ -174,13 +175,15 @@ class _SaveMemory(FinishFusion):
             # Other backends for CPUs have a function for each kernel.
             if type(scheduler.get_backend(device)) is CppScheduling:
                 scheduler.backends[device] = _Separate(scheduler)
+        if device is not None and device.type != "cpu":
+            _overwrite.let_overwrite(kernel)
         for node in kernel.get_nodes():
             reads = sorted(node.read_writes.reads, key=lambda read: read.name in own)
             # The same set in another order, which belongs to the scheduler of this graph.
             node.read_writes.reads = OrderedSet(reads)
 
     def uuid(self) -> bytes:
-        return get_hash_for_files((__file__,), repr(self._bound))
+        return get_hash_for_files((__file__, _overwrite.__file__), repr(self._bound))
 
 
 class _SaveChunks(_SaveMemory):
@@ -297,6 +300,12 @@ class _Alive:
                     sizes.setdefault(read.name, V.graph.get_dep_size_hint(read))
                     last[read.name] = max(last.get(read.name, 0), place)
         changes = [0] * (end + 2)
+        for place, node in enumerate(nodes):
+            read = {each.name for each in node.read_writes.reads if last.get(each.name) == place}
+            for name in _overwrite.find_overwritten(node, read & sizes.keys()):
+                # A result takes its memory.
+                changes[place] -= sizes[name]
+                changes[place + 1] += sizes[name]
         for name, size in sizes.items():
             changes[first[name]] += size
             changes[max(last.get(name, 0), first[name]) + 1] -= size

@@ -397,6 +397,7 @@ def is_profiled() -> bool:
 _OF_INDUCTOR = {
     "BaseSchedulerNode": "torch._inductor.scheduler",
     "CppScheduling": "torch._inductor.codegen.cpp",
+    "FusedSchedulerNode": "torch._inductor.scheduler",
     "Dep": "torch._inductor.dependencies",
     "ExternKernelAlloc": "torch._inductor.ir",
     "ExternKernelOut": "torch._inductor.ir",

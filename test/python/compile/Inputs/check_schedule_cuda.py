@@ -1,6 +1,7 @@
 """Budgets by the schedule of a GPU that is not there: the peak of the schedule is that of the one
 by which Inductor writes its kernels, in a model whose input has no gradient. With a slowdown, the
-schedule of PyTorch's parts is a bound, by the rates of the GPU."""
+schedule of PyTorch's parts is a bound, by the rates of the GPU. Triton's interpreter executes kernels
+that write over operands."""
 
 import logging
 import math
@@ -11,6 +12,7 @@ import torch
 from torch import nn
 from torch._inductor.scheduler import Scheduler
 
+import check_overwrite
 import fake_cuda
 from fad.torch.compile._backend import make_inner
 from fad.torch.compile._judge import estimate_step_time
@@ -76,6 +78,7 @@ def main():
     is_within = math.isclose(taken, times[0], abs_tol=1e-6) and times[0] <= times[1]
     is_within |= math.isclose(taken, min(times), abs_tol=1e-6)
     print(f"the time is that of stock at most: {is_within}, {taken:.6f} of {times}")
+    check_overwrite.main()
     return scheduled != [peak] or not is_within
 
 

@@ -1,0 +1,103 @@
+"""Results of a kernel of a GPU in the memory of its operands.
+
+Inductor lets an operation write over an operand where it depends on all others that read the
+operand. A kernel may have several results of the same operands, such as the gradients of a gate and
+of what it is multiplied with, of which none depends on another: each takes memory of its own while
+all operands are there.
+
+A kernel without reductions loads all of an element before it stores its results, and has its
+operations in some order. So the last one that reads an operand may write over it. fad tells Inductor
+that it follows the others, and chooses an order in which more operations are the last to read one."""
+
+from typing import Container, Sequence
+
+from ._pytorch import BaseSchedulerNode, FusedSchedulerNode, MemoryDep, OrderedSet, V
+
+# By operation of a kernel and operand that it reads, whether it may write over it.
+_Reads = dict[BaseSchedulerNode, dict[str, bool]]
+
+
+def let_overwrite(kernel: BaseSchedulerNode) -> None:
+    """Lets each operation of a fused `kernel` write over an operand that the others have read
+    before."""
+    if type(kernel) is not FusedSchedulerNode or not _is_elementwise(kernel):
+        return
+    operands = {read.name for read in kernel.read_writes.reads}
+    kernel.snodes = _order(kernel.get_nodes(), operands)
+    before: OrderedSet[str] = OrderedSet()
+    for node in kernel.get_nodes():
+        node.ancestors = node.ancestors | before
+        before |= node.get_operation_names()
+
+
+def find_overwritten(kernel: BaseSchedulerNode, last: Container[str]) -> list[str]:
+    """Returns those of the operands `last`, which nothing reads behind `kernel`, that results of the
+    kernel are written over."""
+    if not _is_elementwise(kernel):
+        return []
+    order = _order(kernel.get_nodes(), last)
+    return _list_overwritten(order, _find_reads(order, last))
+
+
+def _is_elementwise(kernel: BaseSchedulerNode) -> bool:
+    return not (kernel.is_extern() or kernel.is_template() or kernel.is_reduction())
+
+
+def _find_reads(nodes: Sequence[BaseSchedulerNode], operands: Container[str]) -> _Reads:
+    accesses: dict[str, set[object]] = {}
+    for node in nodes:
+        for read in node.read_writes.reads:
+            accesses.setdefault(read.name, set()).add(read)
+    return {
+        node: {
+            read.name: len(accesses[read.name]) == 1
+            and all(_matches(read, write) for write in node.read_writes.writes)
+            for read in node.read_writes.reads
+            if read.name in operands
+        }
+        for node in nodes
+    }
+
+
+def _matches(read: object, write: object) -> bool:
+    """Tells whether an operation writes an element where it has read one of the same type."""
+    if not isinstance(read, MemoryDep) or not isinstance(write, MemoryDep):
+        return False
+    is_same = (read.index, read.size) == (write.index, write.size)
+    return is_same and V.graph.get_dtype(read.name) == V.graph.get_dtype(write.name)
+
+
+def _list_overwritten(nodes: Sequence[BaseSchedulerNode], reads: _Reads) -> list[str]:
+    """Returns an operand for each of `nodes`, in their order, that is the last to read one that it may
+    write over."""
+    seen: set[str] = set()
+    found = []
+    for node in reversed(nodes):
+        fits = [name for name, matches in reads[node].items() if matches and name not in seen]
+        found += fits[:1]
+        seen |= reads[node].keys()
+    return found
+
+
+def _order(nodes: Sequence[BaseSchedulerNode], operands: Container[str]) -> list[BaseSchedulerNode]:
+    """Returns `nodes` in an order in which more of them write over `operands`, if one is found: from
+    the last to the first, each reads as few as possible that are not read behind it."""
+    reads = _find_reads(nodes, operands)
+    names = {node.get_name() for node in nodes}
+    needed = {node: names & node.ancestors for node in nodes}
+    rest, order = list(nodes), []
+    seen: set[str] = set()
+
+    def rate(node: BaseSchedulerNode) -> tuple[bool, int]:
+        new = reads[node].keys() - seen
+        return not any(reads[node][name] for name in new), len(new)
+
+    while rest:
+        others = set().union(*(needed[node] for node in rest))
+        free = [node for node in reversed(rest) if node.get_name() not in others]
+        chosen = min(free, key=rate)
+        rest.remove(chosen)
+        order.insert(0, chosen)
+        seen |= reads[chosen].keys()
+    more = len(_list_overwritten(order, reads)) > len(_list_overwritten(nodes, reads))
+    return order if more else list(nodes)

@@ -1,0 +1,125 @@
+"""Results in the memory of operands: Inductor's code for a GPU within a budget, whose kernels Triton's
+interpreter executes on a CPU, which it does where the environment has TRITON_INTERPRET=1 before Triton
+is imported. The gradients are eager PyTorch's."""
+
+import contextlib
+import importlib.util
+import itertools
+import pathlib
+import re
+import tempfile
+from unittest import mock
+
+import fake_cuda
+import torch
+import torch.nn.functional as F
+from fad.torch.compile import _overwrite
+from fad.torch.compile._backend import make_inner
+from torch import nn
+
+WIDTH, INNER, BATCH = 32, 64, 48
+
+
+class Gate(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.gate, self.up = (nn.Linear(WIDTH, INNER, bias=False) for _ in range(2))
+        self.down = nn.Linear(INNER, WIDTH, bias=False)
+
+    def forward(self, x):
+        return self.down(F.silu(self.gate(x)) * self.up(x))
+
+
+class Kept(fake_cuda.Moved):
+    def __call__(self, *arguments, **options):
+        with fake_cuda.pretend():
+            self.parts = super().__call__(*arguments, **options)
+        return self.parts
+
+
+class Kernel:
+    """A kernel without reductions, of whose arguments the last ones are a number of elements and a
+    stream."""
+
+    BLOCK = 256
+
+    def __init__(self, name, text, folder):
+        body = re.sub(r"@triton_heuristics\.pointwise\(.*?\n\)\n", "", text, flags=re.S)
+        path = pathlib.Path(folder, f"{name}.py")
+        # The interpreter has no functions of libraries.
+        body = body.replace("triton_helpers.set_driver_to_gpu()", "").replace("libdevice.", "tl.")
+        path.write_text(body)
+        spec = importlib.util.spec_from_file_location(name, path)
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        self.function = getattr(module, name)
+
+    def run(self, *arguments, stream):
+        self.function[(-(-arguments[-1] // self.BLOCK),)](*arguments, XBLOCK=self.BLOCK)
+
+
+def load(part, folder):
+    """The function that executes `part` on a CPU."""
+    kernel = re.compile(
+        r"^\w+ = async_compile\.triton\(.*?^\'\'\', device_str='cuda'\)$", re.M | re.S
+    )
+    text = kernel.sub("", part.text)
+    for old, new in (
+        (r"^from torch\._C import _cuda_getCurrentRawStream.*$", ""),
+        (r"torch\.cuda\._DeviceGuard\(0\)", "nothing()"),
+        (r"torch\.cuda\.set_device\(0\)", "pass"),
+        (r"empty_strided_cuda\(", "empty_strided_cpu("),
+    ):
+        text = re.sub(old, new, text, flags=re.M)
+    names = {name: Kernel(name, source, folder) for name, source in part.sources.items()}
+    names |= {"nothing": contextlib.nullcontext, "get_raw_stream": int, "__name__": ""}
+    exec(compile(text, "part", "exec"), names)
+    return names["call"]
+
+
+def execute():
+    """Yields how many results of backward are written over operands, and what is wrong."""
+    torch.manual_seed(0)
+    model, x = Gate(), torch.randn(BATCH, WIDTH, requires_grad=True)
+    partitioner = Kept(budget=2**40)
+    parts = fake_cuda.write(model, (x,), partitioner, make_inner(partitioner, {}))
+    # As the graph has them.
+    inputs = [model.gate.weight, x, model.up.weight, model.down.weight]
+    gradient = torch.randn(BATCH, WIDTH)
+    expected = torch.autograd.grad(model(x), inputs, gradient)
+    with tempfile.TemporaryDirectory() as folder:
+        forward, backward = (load(part, folder) for part in parts)
+        _, *saved = forward([each.detach().clone() for each in inputs])
+        gradients = backward([*saved, gradient])
+    names = re.findall(r"^def triton_\w+\((.*)\):", "".join(parts[1].sources.values()), re.M)
+    yield f"{names[0].count('in_out_ptr')} results of {len(names)} kernel over operands"
+    for gradient, right in zip(gradients, expected, strict=True):
+        if not torch.allclose(gradient, right, rtol=1e-5, atol=1e-6):
+            yield f"a gradient is off by {(gradient - right).abs().max()}"
+
+
+def check_order():
+    """The product, the gradient of the gate, and that of the other factor: in any order, two of them are
+    written over operands, and one that reads another stays behind it."""
+    operands = {"product": "gate up", "first": "slope gate up", "second": "slope gate"}
+    for names in itertools.permutations(operands):
+        for needed in (), names[:1]:
+            nodes = {name: mock.Mock(ancestors=set()) for name in names}
+            for name, node in nodes.items():
+                node.get_name.return_value = name
+            nodes[names[-1]].ancestors = set(needed)
+            reads = {nodes[name]: dict.fromkeys(operands[name].split(), True) for name in names}
+            with mock.patch.object(_overwrite, "_find_reads", lambda *_: reads):
+                order = _overwrite._order([*nodes.values()], operands)
+            found = [node.get_name() for node in order]
+            written = _overwrite._list_overwritten(order, reads)
+            if len(set(written)) != len(written) or (not needed and len(written) < 2):
+                yield f"{found}, of {names}, write over {written}"
+            if sorted(found) != sorted(names) or any(
+                found.index(each) > found.index(names[-1]) for each in needed
+            ):
+                yield f"{found} is no order of {names}, of which the last reads {needed}"
+
+
+def main():
+    print(*execute(), *check_order(), sep="\n")
