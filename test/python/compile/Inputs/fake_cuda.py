@@ -12,10 +12,11 @@ from unittest import mock
 import torch
 from fad.torch.compile import _backend
 from fad.torch.compile._partitioner import Partitioner
+from fad.torch.compile._schedule import _find_strides
 from torch._decomp import decomposition_table
 from torch._dynamo.device_interface import CudaInterface
 from torch._functorch import partitioners
-from torch._guards import detect_fake_mode
+from torch._guards import TracingContext, detect_fake_mode
 from torch._inductor.codecache import PyCodeCache
 from torch._inductor.graph import GraphLowering
 from torch._inductor.runtime import triton_helpers
@@ -199,17 +200,28 @@ def write(model, inputs, partitioner, inner, capability=90):
     parts = []
 
     def stop(graph, code):
+        # Backward is compiled for the tensors that forward makes.
+        strides = TracingContext.get().output_strides
+        if strides == []:
+            strides += map(_find_strides, graph.graph_outputs)
         raise Written(code.value)
 
-    def compile_part(graph, _, **options):
+    def compile_part(graph, inputs, **options):
         nodes = graph.graph.find_nodes(op="placeholder")
+        values = [node.meta["val"] for node in nodes]
+        # Inputs of forward are on the CPU.
+        values = [
+            value.as_strided(value.shape, given.stride())
+            if isinstance(value, torch.Tensor) and value.stride() != given.stride() else value
+            for value, given in zip(values, inputs, strict=True)
+        ]  # fmt: skip
         text = None
         with (
             pretend(capability),
             mock.patch.object(GraphLowering, "_compile_to_module_lines", stop),
         ):
             try:
-                inner(graph, [node.meta["val"] for node in nodes], **options)
+                inner(graph, values, **options)
             except torch._inductor.exc.InductorError as error:
                 if not isinstance(error.inner_exception, Written):
                     raise
