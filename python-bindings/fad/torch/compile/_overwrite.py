@@ -1,9 +1,9 @@
 """Results of a kernel of a GPU in the memory of its operands.
 
 Inductor lets an operation write over an operand where it depends on all others that read the
-operand. A kernel may have several results of the same operands, such as the gradients of a gate and
-of what it is multiplied with, of which none depends on another: each takes memory of its own while
-all operands are there.
+operand. A kernel may have several results of the same operands, such as the gradients of both factors
+of a gated layer, of which none depends on another: each takes memory of its own while all operands
+are there.
 
 A kernel without reductions loads all of an element before it stores its results, and has its
 operations in some order. So the last one that reads an operand may write over it. fad tells Inductor
