@@ -8,7 +8,6 @@ import pathlib
 import cubin
 
 MANIFEST, FORMAT = "manifest.json", 1
-VARIANTS = "aligned", "inplace", "unaligned"
 LARGEST_COUNT = 2**31 - 1
 # The last parameter of a kernel, the number of elements, by its type.
 COUNTS = {"i32": ctypes.c_int32, "i64": ctypes.c_int64}
