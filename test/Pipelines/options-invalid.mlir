@@ -4,7 +4,7 @@
 // RUN: not fad-opt %s --fad-check-calls=limit=-1 2>&1 | FileCheck %s --check-prefix=LIMIT --match-full-lines --implicit-check-not=error
 // RUN: not fad-opt %s --fad-to-cpu=vector-bits=x 2>&1 | FileCheck %s --check-prefix=BITS --match-full-lines --implicit-check-not=error
 // RUN: not fad-opt %s --fad-differentiate=derivatives-from=x 2>&1 | FileCheck %s --check-prefix=FORM --match-full-lines --implicit-check-not=error
-// RUN: not fad-opt %s --pass-pipeline='builtin.module(fad-select-residuals{residual-budget=8g})' 2>&1 | FileCheck %s --check-prefix=BYTES
+// RUN: not fad-opt %s --pass-pipeline='builtin.module(fad-select-residuals{residual-budget=8gigs})' 2>&1 | FileCheck %s --check-prefix=BYTES
 // RUN: not fad-opt %s --fad-nest=policy=Recompte 2>&1 | FileCheck %s --check-prefix=NEAR --match-full-lines --implicit-check-not=error
 // RUN: not fad-opt %s --fad-nest=target=tpu 2>&1 | FileCheck %s --check-prefix=TWO --match-full-lines --implicit-check-not=error
 // POLICY:<unknown>:0: error: policy: 'foo' is none of its values: bp, recompute, fad, auto
@@ -12,7 +12,7 @@
 // LIMIT:<unknown>:0: error: limit: '-1' is no integer from 0 on
 // BITS:<unknown>:0: error: vector-bits: 'x' is no integer
 // FORM:<unknown>:0: error: derivatives-from: 'x' is none of its values: operands, results, both
-// BYTES: error: residual-budget: the value is '8g', which is no number of bytes; the units are B, KB, MB, GB, TB, KiB, MiB, GiB and TiB
+// BYTES: error: residual-budget: the value is '8gigs', which is no number of bytes; the units are B, KB, MB, GB, TB, KiB, MiB, GiB and TiB
 
 // A name that is nearly one of them; none is proposed where two are equally near.
 // NEAR:<unknown>:0: error: policy: 'Recompte' is none of its values: bp, recompute, fad, auto; did you mean 'recompute'?

@@ -6,7 +6,7 @@
 // RUN: fad-opt %s --fad-nest="policy=auto residual-budget=512" | FileCheck %s --check-prefix=BOTH
 // RUN: fad-opt %s --fad-nest="policy=auto residual-budget=1000000" | FileCheck %s --check-prefix=BOTH
 // RUN: fad-opt %s --fad-nest="policy=auto residual-budget=0.5KiB target=cpu" | FileCheck %s --check-prefix=BOTH
-// RUN: fad-opt %s --fad-nest="policy=auto residual-budget=0.5KiB target=gpu" | FileCheck %s --check-prefix=LEAST
+// RUN: fad-opt %s --fad-nest="policy=auto residual-budget=0.5kib target=gpu" | FileCheck %s --check-prefix=LEAST
 // RUN: not fad-opt %s --fad-nest="policy=auto residual-budget=255" 2>&1 | FileCheck %s --check-prefix=SMALL
 // RUN: not fad-opt %s --fad-nest="policy=auto residual-budget=511 recompute=nothing" 2>&1 | FileCheck %s --check-prefix=NOTHING
 // RUN: not fad-opt %s --fad-nest="policy=fad residual-budget=512" 2>&1 | FileCheck %s --check-prefix=FAD

@@ -24,15 +24,15 @@ std::optional<uint64_t> fad::parseBytes(StringRef text) {
   if (text.take_front(end).empty() || text.take_front(end).getAsDouble(number))
     return std::nullopt;
   auto factor = llvm::StringSwitch<double>(unit)
-                    .Cases({"", "B"}, 1)
-                    .Case("KB", 1e3)
-                    .Case("MB", 1e6)
-                    .Case("GB", 1e9)
-                    .Case("TB", 1e12)
-                    .Cases({"K", "KiB"}, 1024.)
-                    .Cases({"M", "MiB"}, 1024. * 1024)
-                    .Cases({"G", "GiB"}, 1024. * 1024 * 1024)
-                    .Cases({"T", "TiB"}, 1024. * 1024 * 1024 * 1024)
+                    .CasesLower({"", "b"}, 1)
+                    .CaseLower("kb", 1e3)
+                    .CaseLower("mb", 1e6)
+                    .CaseLower("gb", 1e9)
+                    .CaseLower("tb", 1e12)
+                    .CasesLower({"k", "kib"}, 1024.)
+                    .CasesLower({"m", "mib"}, 1024. * 1024)
+                    .CasesLower({"g", "gib"}, 1024. * 1024 * 1024)
+                    .CasesLower({"t", "tib"}, 1024. * 1024 * 1024 * 1024)
                     .Default(0);
   bool isZero = number == 0;
   number *= factor;

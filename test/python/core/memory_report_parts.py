@@ -7,6 +7,7 @@ import unittest
 
 import fad
 import fad.plot
+from fad import _fad
 
 WIDTH = 16
 # Two layers, f32: x W sin(cos(.)) V. The derivative of the activation takes as
@@ -197,6 +198,14 @@ class Footprints(unittest.TestCase):
         self.assertEqual(part.largest_batch, 0)
         self.assertEqual(part.batch_bytes, report(sizes=1)["fad"].footprint.total)
         self.assertIn("none: 1 takes", str(report(memory_budget="1KiB")))
+
+    def test_units(self):
+        for power, letter in enumerate("kmgt", 1):
+            for unit, factor in (("b", 1000), ("ib", 1024), ("", 1024)):
+                unit = letter + unit
+                for text in (unit, unit.upper(), unit.title(), f" {unit}"):
+                    found = _fad.parse_bytes("memory", f"1.5{text}")
+                    self.assertEqual(found, int(1.5 * factor**power), text)
 
     def test_fixed_sizes(self):
         weight = 2 * WIDTH * WIDTH * 4

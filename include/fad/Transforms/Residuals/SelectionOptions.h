@@ -43,8 +43,9 @@ struct SelectionOptions {
 };
 
 /// The bytes in `text`: a number, and a unit such as `GB` (1000 MB) or `GiB`
-/// (1024 MiB), of which `G` is the short form; without a unit, bytes. `nullopt`
-/// for any other text, and for less than a byte that is not 0.
+/// (1024 MiB), of which `G` is the short form, in capitals or not; without a
+/// unit, bytes. `nullopt` for any other text, and for less than a byte that is
+/// not 0.
 std::optional<uint64_t> parseBytes(StringRef text);
 
 /// Why `text` is no number of bytes: the end of a sentence about it.
