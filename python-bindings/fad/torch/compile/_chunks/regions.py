@@ -29,7 +29,8 @@ aten = torch.ops.aten
 # A product begins a region where its result has so many times the elements of its operand that
 # has the axis.
 AMPLIFIES = 2
-# The part of the product's elements that makes a value large.
+# The part of the product's elements that makes a value large, if it has more than the operand: a half
+# may be a gate, or what it multiplies.
 _LARGE = 0.5
 
 
@@ -112,13 +113,13 @@ class _Growth:
 
     def __init__(self, seed: fx.Node, axis: Axis) -> None:
         self.axis = axis
-        self.large = _LARGE * count_elements(seed)
+        self.large = max(_LARGE * count_elements(seed), count_elements(seed.args[-2]) + 1)
         self.inside: set[fx.Node] = set()
         self.seed = seed
 
     def is_large(self, node: fx.Node) -> bool:
         label = self.axis.labels.get(node)
-        return isinstance(label, Span) and count_elements(node) > self.large
+        return isinstance(label, Span) and count_elements(node) >= self.large
 
     def run(self) -> None:
         worklist = [self.seed]
