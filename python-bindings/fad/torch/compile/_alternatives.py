@@ -6,6 +6,7 @@ peak. Where one keeps it by repeating operations, layers in chunks may do so in 
 
 import bisect
 import json
+from dataclasses import dataclass
 from typing import Callable
 
 from torch import fx
@@ -13,11 +14,21 @@ from torch import fx
 from ._budget import Trial, estimate_arithmetic, find_within
 from ._chunks import Alternatives, Counts
 from ._import import NotPlanned
-from ._log import log_trial
+from ._log import log_refused, log_trial
 from ._pytorch import Parts
 
 # A budget that every selection keeps.
 ANY_PEAK = 2**62
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A selection by its place among `selections` of a graph with `counts`, the fastest first; the one
+    that needs no budget has none."""
+
+    counts: Counts
+    selections: int
+    place: int | None
 
 
 class Search:
@@ -50,6 +61,28 @@ class Search:
         self._fastest = self._fastest or self._trials[key]
         return self._trials[key]
 
+    def describe(self, trial: Trial) -> Choice | None:
+        """Returns the choice of `trial`, the last one that was found better; None where its place is
+        unknown."""
+        if not trial.estimate:
+            return Choice(self._counts, 0, None)
+        front = trial.plan["front"]
+        if trial.estimate not in front:
+            return None
+        return Choice(self._counts, len(front), front.index(trial.estimate))
+
+    def repeat(self, choice: Choice) -> Trial | None:
+        """Returns the trial in the place of the `choice` from this graph with other sizes; None where
+        there are not as many selections."""
+        before, self._counts = self._counts, choice.counts
+        if choice.place is None:
+            return self.make_trial(None)
+        front = self._split_within(0)[1]["front"]
+        if len(front) == choice.selections:
+            return self.make_trial(front[choice.place])
+        self._counts = before
+        return None
+
     def refine(self, trial: Trial, budget: int) -> Trial:
         """Returns a better trial than `trial` for the `budget`, with other counts, or itself."""
         refused: set[Counts] = set()
@@ -63,8 +96,8 @@ class Search:
             if not others:
                 return trial
             self._counts = others[0]
-            found = self._find(budget)
-            if found.peak < trial.peak:
+            found = self._try(budget)
+            if found is not None and found.peak < trial.peak:
                 trial = found
             else:
                 refused.add(self._counts)
@@ -75,6 +108,15 @@ class Search:
         if self._schedule:
             return find_within(self.make_trial, self.make_trial(ANY_PEAK), budget)
         return self.make_trial(max(0, budget))
+
+    def _try(self, budget: int) -> Trial | None:
+        """Returns the trial with the counts; None where Inductor has no schedule of one. Others are
+        no worse for it."""
+        try:
+            return self._find(budget)
+        except Exception as error:
+            log_refused(*self._counts, error)
+            return None
 
     def _find_lower(self, finer: list[Counts], budget: int) -> Counts | None:
         """Returns those of `finer` of the least time within the `budget`, by estimates; or where none
@@ -102,8 +144,8 @@ class Search:
         for counts in self._alternatives.list_finer(before)[-1:]:
             self._counts = self._find_lower(counts, bound) or before
             if self._is_faster(self._split_within(ANY_PEAK)[0], trial):
-                found = self._find(budget)
-                if found.peak <= budget and self._is_faster(found.parts, trial):
+                found = self._try(budget)
+                if found and found.peak <= budget and self._is_faster(found.parts, trial):
                     return found
         self._counts = before
         return trial

@@ -177,6 +177,12 @@ def log_trial(estimate: int, peak: int) -> None:
     _log.info("%d bytes at the scheduled peak, for an estimate of %d", peak, estimate)
 
 
+def log_refused(losses: int, layers: int, error: Exception) -> None:
+    """Writes that `error` leaves no trial with so many chunks of losses and of layers."""
+    reason = f"{type(error).__name__}: {error}"
+    _log.info("no schedule with %d chunks of losses, %d of layers: %s", losses, layers, reason)
+
+
 def log_unscheduled(error: Exception) -> None:
     """Writes that `error` leaves a budget to the estimate."""
     _log.info("no schedule, so the estimate decides: %s: %s", type(error).__name__, error)

@@ -291,7 +291,7 @@ class Partitioner(CustomPartitionerFn):
             is_timed = find_target(gm.graph) == "gpu"
             self.bound = ANY_PEAK if is_timed else None
             try:
-                chosen = self.choose_within(search.make_trial, search.refine)
+                chosen = self.choose(search)
                 self.planned = {**chosen.plan, "scheduled_peak": chosen.peak}
                 return chosen.parts
             except Exception as error:
@@ -352,6 +352,10 @@ class Partitioner(CustomPartitionerFn):
         for part in parts:
             part.meta[BOUND] = self.bound
         return parts
+
+    def choose(self, search: Search) -> Trial:
+        """Returns the trial of `search` that the budget chooses."""
+        return self.choose_within(search.make_trial, search.refine)
 
     def choose_within(
         self,

@@ -306,6 +306,7 @@ def check_chunk_search():
         "their schedule is higher": (Table(chunks, {2: 20}), 80, (1, 80, 20), {1, 2, 4, 8}),
         "only chunks keep it": (Table(chunks), 50, (4, 48, 15), {1, 2, 4, 8}),
         "only the most keep it": (Table(chunks), 38, (8, 38, 16), {1, 4, 8}),
+        "chunks have no schedule": (Table(chunks, {2: None}), 80, (1, 80, 20), {1, 2, 4, 8}),
         "nothing keeps it": (Table(chunks), 30, (8, 38, 16), {1, 8}),
         "chunks have no lower peak": (Table({1: whole, 2: [(60, 9)]}), 50, (1, 60, 30), {1, 2}),
     }
@@ -316,6 +317,27 @@ def check_chunk_search():
                 yield f"{name}: {found} is found for {expected}"
     finally:
         _alternatives.estimate_arithmetic = before
+
+
+def check_choices():
+    """Errors of choices that are taken again of a graph of other sizes."""
+    selections = {1: [(60, 30), (80, 20)], 4: [(40, 22), (48, 15)]}
+    larger = {n: [(3 * peak, 3 * time) for peak, time in rows] for n, rows in selections.items()}
+    for budget in (48, 60, 80):
+        search, again, few = (
+            Search(table, table.split, table.schedule)
+            for table in (Table(selections), Table(larger), Table({1: [(60, 30)], 4: [(40, 22)]}))
+        )
+        trial = find_within(search.make_trial, search.make_trial(2**62), budget)
+        with mock.patch.object(_alternatives, "estimate_arithmetic", lambda parts: parts[2]):
+            trial = search.refine(trial, budget)
+        layers, peak, time = trial.parts
+        choice = search.describe(trial)
+        found = again.repeat(choice)
+        if found is None or found.parts != (layers, 3 * peak, 3 * time):
+            yield f"of {trial.parts}, {found and found.parts} is taken again"
+        if few.repeat(choice) is not None:
+            yield f"{trial.parts} is taken again of a graph with fewer selections"
 
 
 def check_bounds():
@@ -443,7 +465,8 @@ def main():
         for message in check(case, points):
             wrong += 1
             print(f"{case}: {message}")
-    searches = *check_search(), *check_chunk_search(), *check_slowdown_search(), *check_bounds()
+    searches = *check_search(), *check_chunk_search(), *check_choices(), *check_slowdown_search()
+    searches = *searches, *check_bounds()
     for message in (*check_residuals(), *searches, *check_options()):
         wrong += 1
         print(message)
