@@ -10,10 +10,12 @@ from torch import fx
 from .._requirements import torch
 from ..compile._backend import compile_inductor
 from ..compile._graph import copy_graph
+from ..compile._alternatives import Choice, Search
 from ..compile._chunks import Chunks
 from ..compile._log import without_budgets
 from ..compile._budget import Trial
 from ..compile._partitioner import Partitioner
+from ..compile._parts import without_collection
 from ..compile._peak import Schedule, list_scheduled
 from ..compile._pytorch import (
     CustomPartitionerFn,
@@ -32,9 +34,10 @@ LOWEST = "lowest"
 
 @dataclass
 class Scheduled:
-    """The memory of a step of each graph, in the order of forward."""
+    """The memory of a step of each graph, in the order of forward, and the choice of a budget."""
 
     graphs: list[StepMemory] = field(default_factory=list)
+    choices: list[Choice | None] = field(default_factory=list)
 
     def add(self, parts: Parts, schedules: Any, modules: Collection[str]) -> None:
         """Adds the step of `parts`, of Inductor's `schedules`."""
@@ -96,6 +99,16 @@ class _Stock(CustomPartitionerFn):
 class _Kept(Partitioner):
     """fad's partitioner with a budget, of which the schedule of the chosen parts is kept."""
 
+    # The choice of a graph, and that at another size, which is taken again.
+    choice: Choice | None = None
+    before: Choice | None = None
+
+    def choose(self, search: Search) -> Trial:
+        again = search.repeat(self.before) if self.before else None
+        trial = again or super().choose(search)
+        self.choice = search.describe(trial)
+        return trial
+
     def __getstate__(self) -> dict[str, Any]:
         # Inductor copies its configuration, in which this is, and no fake tensor can be copied.
         return {name: value for name, value in super().__getstate__().items() if name != "kept"}
@@ -135,9 +148,13 @@ class _Plans(CustomPartitionerFn):
     """fad's partitioner, in the place of which several with other options split copies of a graph."""
 
     def __init__(
-        self, options: Mapping[str, Any], modules: Collection[str], chunks: Chunks
+        self,
+        options: Mapping[str, Any],
+        modules: Collection[str],
+        chunks: Chunks,
+        choices: Mapping[str, Sequence[Choice | None]],
     ) -> None:
-        self.modules = modules
+        self.modules, self.choices = modules, choices
         self.own = {
             name: _Lowest(chunks) if budget == LOWEST else _Kept(budget=budget, chunks=chunks)
             for name, budget in options.items()
@@ -156,10 +173,14 @@ class _Plans(CustomPartitionerFn):
         for name, own in self.own.items():
             own.has_decompositions, own.given = True, self.given
             own.warns_at_once = False
+            found, before = self.found[name], self.choices.get(name, ())
+            number = len(found.graphs)
+            own.choice, own.before = None, before[number] if number < len(before) else None
             copy = fx.GraphModule(gm, copy_graph(gm.graph))
             parts = own(copy, joint_inputs, **options)
             schedules = own.find_schedules(parts, options["num_fwd_outputs"])
-            self.found[name].add(parts, schedules, self.modules)
+            found.add(parts, schedules, self.modules)
+            found.choices.append(own.choice)
         return partition_by_pytorch(gm, joint_inputs, **options)
 
 
@@ -170,15 +191,17 @@ def schedule_step(
     budgets: Mapping[str, Any],
     has_stock: bool = True,
     chunks: Chunks = "auto",
+    choices: Mapping[str, Sequence[Choice | None]] = {},
 ) -> dict[str, Scheduled]:
     """Returns the schedules of a step of `loss` with the fake `example`, by plan: those of Inductor
     as "inductor", if `has_stock`, and those of fad with `chunks` for each of `budgets` by name, of which
-    None is none. `names` are those of modules."""
+    None is none. `names` are those of modules. Budgets take the `choices` again that they made at
+    another size, by plan and graph."""
     found: dict[str, Scheduled] = {}
     if has_stock:
         found |= _capture(loss, example, _Stock(names), _compile_stock)
     if budgets:
-        plans = _Plans(budgets, names, chunks)
+        plans = _Plans(budgets, names, chunks, choices)
         found |= _capture(loss, example, plans, compile_inductor)
     return found
 
@@ -204,7 +227,7 @@ def _capture(
 
     torch.compiler.reset()
     try:
-        with without_budgets():
+        with without_collection(), without_budgets():
             compiled = torch.compile(loss, backend=backend, dynamic=False)
             compiled(*example.arguments, **example.keywords)
     finally:

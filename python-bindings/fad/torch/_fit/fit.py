@@ -24,11 +24,16 @@ from .eager import Traced, trace_step
 from .fake import DIMENSIONS, Example, Loss, count_bytes, make_fake_model, read_example
 from .layers import find_layers
 from .optimizers import find_optimizer
+from .progress import clear_progress, show_progress
 from .report import Fit, Plan
 from .search import Sizes, find_largest
 
 PLANS = ("eager", "inductor", "fad", LOWEST)
 _DEVICES = ("cpu", "cuda")
+# Searches of the largest size end where a step of a schedule leaves so much of the memory.
+_SLACK = 0.01
+# Budgets choose anew for a size that is so many times another one, or as small a part of it.
+_FAR = 2
 # Calls of libraries of a CPU run alone for their workspaces if their operands have so many elements
 # at most.
 _ELEMENTS = 1 << 24
@@ -68,7 +73,8 @@ def fit(
     layers are those of few of them, extended, where this gives the same step in eager PyTorch and one
     more layer is the same in a plan; a `budget` is planned with all layers.
 
-    All that `torch.compile` has compiled before is compiled again at its next call. Raises
+    The logger "fad.torch.fit" says what is planned, and so does a line on a terminal. All that
+    `torch.compile` has compiled before is compiled again at its next call. Raises
     ValueError where the model does not run with the example, or needs values of tensors."""
     if not isinstance(model, torch.nn.Module):
         raise TypeError(f"model is a {type(model).__name__}; give a torch.nn.Module")
@@ -100,9 +106,9 @@ def fit(
     mode = FakeTensorMode(allow_non_fake_inputs=True)
     step = _Step(make_fake_model(model, mode), mode, make_optimizer, device == "cpu", chunks)
     wanted = [*plans, *["budget"] * (budget is not None)]
-    return _Answer(step, found, chosen, wanted, memory, vary, size).make(
-        type(model).__name__, device, name
-    )
+    with clear_progress():
+        answer = _Answer(step, found, chosen, wanted, memory, vary, size)
+        return answer.make(type(model).__name__, device, name)
 
 
 def _find_device(model: torch.nn.Module, device: str | None) -> str:
@@ -140,13 +146,20 @@ class _Step:
             fake = example.make_fake(self.mode)
             return trace_step(self.loss, fake, self.marks, make, self.has_workspaces)
 
-    def schedule(self, example: Example, budgets: Mapping[str, Any], has_stock: bool) -> Any:
-        """Returns the schedules of the step by Inductor, and of fad's plans of `budgets`."""
+    def schedule(
+        self,
+        example: Example,
+        budgets: Mapping[str, Any],
+        has_stock: bool,
+        choices: Mapping[str, Any] = {},
+    ) -> Any:
+        """Returns the schedules of the step by Inductor, and of fad's plans of `budgets`, which take
+        the `choices` of another size again."""
         with self.mode, limit_calls(self.limit), warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="no selection that fad tries")
             fake = example.make_fake(self.mode)
             names, chunks = self.marks.names, self.chunks
-            return schedule_step(self.loss, fake, names, budgets, has_stock, chunks)
+            return schedule_step(self.loss, fake, names, budgets, has_stock, chunks, choices)
 
 
 class _Answer:
@@ -173,7 +186,10 @@ class _Answer:
         # By plan, the largest peak of a graph.
         self.peaks: dict[str, int] = {}
         # By plan, the sizes that have been tried.
-        self.sizes = {name: Sizes(DIMENSIONS[vary] + 1) for name in plans}
+        fixed = {each.numel() * each.itemsize for each in loss.parameters()}
+        self.sizes = {name: Sizes(DIMENSIONS[vary] + 1, fixed) for name in plans}
+        # By plan and size, what a budget that is no number of bytes chooses.
+        self.choices: dict[str, dict[int, Any]] = {name: {} for name in plans}
 
     def make(self, model: str, device: str, optimizer: str) -> Fit:
         """Returns the answer."""
@@ -220,6 +236,13 @@ class _Answer:
             found["eager"] = traced.memory, traced.kept
         budgets = {name: budget for name, budget in self.budgets.items() if name in wanted}
         has_stock = "inductor" in wanted
+        if budgets or has_stock:
+            size, names = (
+                example.get_size(self.vary),
+                ", ".join(each for each in wanted if each != "eager"),
+            )
+            tried = sum(len(sizes.known) for sizes in self.sizes.values())
+            show_progress(f"fit plans {names} of {self.vary} {size}, after {tried} steps")
         if self.deep is not None:
             # A budget is for all layers at once, and so is the lowest.
             equal = {name: each for name, each in budgets.items() if each is None}
@@ -229,8 +252,12 @@ class _Answer:
             budgets = {name: each for name, each in budgets.items() if name not in found}
             has_stock = has_stock and "inductor" not in found
         if budgets or has_stock:
-            scheduled = _run(lambda: self.step.schedule(example, budgets, has_stock))
+            size = example.get_size(self.vary)
+            choices = {name: self._find_choices(name, size) for name in budgets}
+            scheduled = _run(lambda: self.step.schedule(example, budgets, has_stock, choices))
             for name, each in scheduled.items():
+                if budgets.get(name) == LOWEST or isinstance(budgets.get(name), float):
+                    self.choices[name][size] = each.choices
                 self.graphs = max(self.graphs, len(each.graphs))
                 memory = each.join()
                 found[name] = memory, count_kept(memory)
@@ -239,6 +266,12 @@ class _Answer:
         for name, (memory, _) in found.items():
             self.sizes[name].add(example.get_size(self.vary), memory)
         return found
+
+    def _find_choices(self, name: str, size: int) -> Any:
+        """Returns what a budget chose at a size near this one."""
+        near = (each for each in self.choices[name] if size / _FAR < each < size * _FAR)
+        found = min(near, key=lambda each: abs(each - size), default=None)
+        return () if found is None else self.choices[name][found]
 
     def _make_plan(self, name: str, memory: Any, kept: int) -> Plan:
         update = self.traced.update if self.step.make_optimizer else 0
@@ -290,8 +323,15 @@ class _Answer:
                 return None
             return self._count_static(self.example.resize(self.vary, size)) + max(step, update)
 
+        def scale(size: int) -> float:
+            step = self.sizes[name].scale(self.size, size)
+            return self._count_static(self.example.resize(self.vary, size)) + max(step, update)
+
         fixed += self.traced.gradients
-        return find_largest(self.size, peak, count, fixed, self.memory, predict)
+        given = self.size, peak, count, fixed, self.memory, predict
+        if name == "eager":
+            return find_largest(*given)
+        return find_largest(*given, scale, _SLACK, self.vary == "batch")
 
     def _find_options(self, name: str, step: int) -> dict[str, Any] | None:
         """Returns the options of fad to write for a plan."""
