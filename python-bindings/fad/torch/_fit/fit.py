@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..._choices import check_choice
+from ..._figures import show_bytes
 from ..._policy import check_budget
 from .._pytorch import (
     DataDependentOutputException,
@@ -16,6 +17,7 @@ from .._pytorch import (
 from .._requirements import torch
 from .._saved_memory.modules import ModuleMarks
 from ..compile._chunks import Chunks, check_chunks
+from ..compile._step_memory import list_peak
 from ..compile._workspace import Limit, limit_calls
 from .compiled import LOWEST, count_kept, schedule_step
 from .configurations import find_positions
@@ -277,9 +279,9 @@ class _Answer:
         update = self.traced.update if self.step.make_optimizer else 0
         step = memory.bytes
         static = self._count_static(self.example)
-        largest = largest_peak = None
+        largest = largest_peak = limit = None
         if self.memory is not None:
-            largest, largest_peak = self._find_largest(name, static + max(step, update))
+            largest, largest_peak, limit = self._find_largest(name, static + max(step, update))
         return Plan(
             name,
             self._find_options(name, step),
@@ -290,30 +292,36 @@ class _Answer:
             memory,
             largest,
             largest_peak,
+            limit,
         )
 
     def _count_static(self, example: Example) -> int:
         inputs = count_bytes(example.tensors)
         return self.parameters + self.buffers + self.traced.state + inputs
 
-    def _find_largest(self, name: str, peak: int) -> tuple[int, int]:
-        """Returns the largest size within the memory, and what it takes."""
+    def _find_largest(self, name: str, peak: int) -> tuple[int, int, str]:
+        """Returns the largest size within the memory, its peak, and the limit of the size."""
         assert self.memory is not None
         update = self.traced.update if self.step.make_optimizer else 0
         fixed = self.parameters + self.buffers + self.traced.state
-        if fixed + max(update, self.traced.gradients) > self.memory:
-            return 0, peak
+        least = fixed + max(update, self.traced.gradients)
+        if least > self.memory:
+            return 0, peak, f"{show_bytes(least)} of parameters, gradients and the optimizer"
 
+        # By the sizes with which the model does not run, the limit.
+        stops: dict[int, str] = {}
         positions = find_positions(getattr(self.step.loss.model, "config", None))
 
         def count(size: int) -> float:
             if self.vary == "length" and positions is not None and size > positions:
+                stops[size] = f"the {positions} positions of the configuration"
                 return math.inf
             example = self.example.resize(self.vary, size)
             try:
                 memory, _ = self._find_memories(example, name)[name]
             except ValueError:
                 # A model may have no more positions, for example.
+                stops[size] = f"the model, which does not run with a {self.vary} of {size}"
                 return math.inf
             return self._count_static(example) + max(memory.bytes, update)
 
@@ -328,10 +336,25 @@ class _Answer:
             return self._count_static(self.example.resize(self.vary, size)) + max(step, update)
 
         fixed += self.traced.gradients
-        given = self.size, peak, count, fixed, self.memory, predict
-        if name == "eager":
-            return find_largest(*given)
-        return find_largest(*given, scale, _SLACK, self.vary == "batch")
+        more = () if name == "eager" else (scale, _SLACK, self.vary == "batch")
+        found = find_largest(self.size, peak, count, fixed, self.memory, predict, *more)
+        return *found, self._find_limit(name, found[0], stops)
+
+    def _find_limit(self, name: str, largest: int, stops: Mapping[int, str]) -> str:
+        """Returns the limit of the `largest` size of a plan: of `stops`, or what takes the most memory."""
+        known = self.sizes[name].known
+        above = {size for size in known if size > largest}
+        if largest and stops and not above:
+            return stops[min(stops)]
+        memory, _ = known[largest or min(known)]
+        update = self.traced.update if self.step.make_optimizer else 0
+        fixed = self.parameters + self.buffers + self.traced.state
+        text = f"the memory: parameters and the optimizer's state take {show_bytes(fixed)}, "
+        if update > memory.bytes:
+            return f"{text}gradients and the optimizer's step {show_bytes(update)}"
+        count, kind, module, _ = list_peak(memory, {})[0]
+        most, all_ = show_bytes(count), show_bytes(memory.bytes)
+        return f"{text}and at the peak, {module} takes {most} of {all_} ({kind})"
 
     def _find_options(self, name: str, step: int) -> dict[str, Any] | None:
         """Returns the options of fad to write for a plan."""

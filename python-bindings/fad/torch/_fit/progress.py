@@ -1,4 +1,4 @@
-"""What a long call of `fit` does, for who waits: on a terminal, a line, and in the log."""
+"""The progress of a long call of `fit`: a line on a terminal, and records of a log."""
 
 import contextlib
 import logging

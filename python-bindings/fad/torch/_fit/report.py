@@ -31,8 +31,9 @@ class Plan:
     included, and `update` that of the optimizer's step, which has all gradients. `peak` is the
     most of both, with what is there in any case. `memory` has all allocations of forward and
     backward. `largest` is the largest batch, or length, within the memory that was given, and
-    `largest_peak` what it takes: 0 where none fits, and then that of the smallest that was tried;
-    None without a memory."""
+    `largest_peak` what it takes: 0 where none fits, and then that of the smallest that was tried.
+    `limit` says why none is larger: the memory, with what takes the most of it at the peak of the
+    largest, or the model. All three are None without a memory."""
 
     name: str
     options: Mapping[str, Any] | None
@@ -43,6 +44,7 @@ class Plan:
     memory: StepMemory
     largest: int | None
     largest_peak: int | None
+    limit: str | None
 
     @property
     def where(self) -> str:
@@ -136,6 +138,10 @@ class Fit(AsJson):
         best = self.best
         lines = [self.summary(), "", align(rows, 1), ""]
         lines += [f"{plan.name} has its peak at {plan.where}" for plan in plans]
+        limits = [(plan.name, plan.limit) for plan in plans if plan.limit]
+        lines += [
+            f"the largest {self.vary} of {name} is limited by {limit}" for name, limit in limits
+        ]
         lines += ["", *(f"{plan.name}: {plan.text}" for plan in plans), ""]
         lines += [self.list_peak((best or plans[-1]).name), ""]
         return "\n".join([*lines, *(f"not counted: {each}" for each in self.unknown)]) + "\n"

@@ -190,6 +190,9 @@ def check_largest():
         assert find(largest, **options)["eager"].peak == answer["eager"].largest_peak <= 10**6
         assert find(largest + 1, **options)["eager"].peak > 10**6
     assert find(4096, memory="1MB").best is None
+    for memory in ("1MB", "113KB", "90KB"):
+        (line,) = (line for line in str(find(2, memory=memory)).splitlines() if "limited" in line)
+        print(line)
     print(find(4096, memory="1MB").summary())
     print(find(4096, memory="90KB").summary())
     print(find(2, memory="113KB").summary())
@@ -321,6 +324,7 @@ def check_copies():
     pairs = collections.namedtuple("Pairs", "x")(torch.empty(2, 16, 8))
     answer = fad.torch.fit(Positions(), pairs, plans=["eager"], memory="1GB", vary="length")
     assert answer["eager"].largest == 128
+    assert "does not run with a length of 129" in answer.to_dict()["plans"]["eager"]["limit"]
     # Parameters that share their storage count once.
     tied = nn.Sequential(nn.Linear(8, 8, bias=False), nn.Linear(8, 8, bias=False))
     tied[1].weight.data = tied[0].weight.data
@@ -423,7 +427,7 @@ def check_configurations():
     out = io.StringIO()
     with contextlib.redirect_stdout(out):
         run_command(llama)
-    print(*(line for line in out.getvalue().splitlines() if line.startswith("largest")))
+    print(*(line for line in out.getvalue().splitlines() if "largest" in line), sep="\n")
     kinds = ["--length=16", "--plans=eager"]
     small = ["num_hidden_layers=1", "hidden_size=32", "num_attention_heads=2"]
     for name, changes in (
