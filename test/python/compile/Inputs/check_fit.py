@@ -19,9 +19,11 @@ from torch._inductor.async_compile import AsyncCompile
 
 import fad.torch
 from fad.torch._fit.command import main as run_command
-from fad.torch._fit.fit import _Answer, _Step
 from fad.torch._fit.search import find_largest
 from fad.torch._saved_memory.allocator import watch_allocator
+from fad.torch.compile._pytorch import ReuseLine, V
+from fad.torch.compile._schedule import _Walk
+from fit_layers import check_deep, check_growth
 
 
 class Gated(nn.Module):
@@ -144,13 +146,26 @@ class Mean(nn.Module):
 
 
 def check_reuse():
-    """Inductor holds wide buffers of one layer for those of another, past narrow ones."""
+    """Inductor holds wide buffers of one layer for those of another, past narrow ones. All memory that
+    it reuses is known, of results that kernels of norms write over values of their own, too."""
+    hold, held = _Walk._hold_reused, []
+
+    def count(walk):
+        hold(walk)
+        lines = (line for line in V.graph.wrapper_code.lines if isinstance(line, ReuseLine))
+        buffers = [each for line in lines for each in (line.node, line.reused_as)]
+        held.extend(walk.held.get(each.get_name()) for each in buffers)
+
     narrow = [each for _ in range(8) for each in (nn.Linear(32, 32), nn.Tanh())]
     model, x = (
         nn.Sequential(Wide(), *narrow, Wide(), nn.LayerNorm(32), Mean()),
         torch.randn(128, 32),
     )
     check_plans(model, x, fad.torch.fit(model, x, plans=["fad"]), ["fad"], 0.001)
+    norms = nn.LayerNorm(32), nn.Linear(32, 128), nn.LayerNorm(128), nn.GELU(), nn.Linear(128, 32)
+    with mock.patch.object(_Walk, "_hold_reused", count):
+        fad.torch.fit(nn.Sequential(*norms, *norms, Mean()), x, plans=["fad"])
+    assert held and None not in held, (len(held), held.count(None))
 
 
 def check_compiled():
@@ -196,62 +211,6 @@ def check_largest():
     print(find(4096, memory="1MB").summary())
     print(find(4096, memory="90KB").summary())
     print(find(2, memory="113KB").summary())
-
-
-class Block(nn.Module):
-    """One of equal layers."""
-
-    def __init__(self):
-        super().__init__()
-        self.norm, self.up, self.drop = nn.LayerNorm(16), nn.Linear(16, 32), nn.Dropout(0.1)
-        self.down = nn.Linear(32, 16)
-
-    def forward(self, x):
-        return self.down(self.drop(nn.functional.gelu(self.up(self.norm(x)))))
-
-
-class Keeping(Block):
-    def forward(self, x):
-        y = super().forward(x)
-        self.kept = y.mean()
-        return y
-
-
-def check_deep():
-    """Equal layers are planned by few of them, and all storages are those of a plan of all."""
-    model, x = nn.Sequential(*(Block() for _ in range(10))), torch.empty(64, 16, device="meta")
-    layers = []
-    schedule = _Step.schedule
-
-    def count(step, *arguments):
-        layers.append(len(step.loss.model))
-        return schedule(step, *arguments)
-
-    with mock.patch.object(_Step, "schedule", count):
-        one = fad.torch.fit(model, x, plans=["fad"], memory="1MB")["fad"]
-    # The largest batch takes no plan of all layers, and few plans at all.
-    assert layers[:2] == [4, 5] and len(layers) <= 6 and {*layers} == {4, 5}, layers
-    assert 0.99 * 10**6 <= one.largest_peak <= 10**6
-    with mock.patch.object(_Answer, "_make_deep", lambda answer: None):
-        other = fad.torch.fit(model, x, plans=["fad"])["fad"]
-    assert other.peak == one.peak and other.kept == one.kept
-    found, wanted = (
-        collections.Counter((a.first, a.last, a.bytes, a.kind, a.module) for a in each)
-        for each in (one.memory.allocations, other.memory.allocations)
-    )
-    assert found == wanted, (found - wanted, wanted - found)
-    # Layers that keep a tensor cannot be copied.
-    keeping = nn.Sequential(*(Keeping() for _ in range(10)))
-    assert fad.torch.fit(keeping, x, plans=["fad"])["fad"].peak > 0
-    # Layers that differ have no equal steps.
-    model[7].drop.p = 0.0
-    with mock.patch.object(_Step, "schedule", autospec=True) as planned:
-        planned.side_effect = ValueError
-        with contextlib.suppress(ValueError):
-            fad.torch.fit(model, x, plans=["fad"])
-    steps = [len(call.args[0].loss.model) for call in planned.mock_calls]
-    assert steps == [10], steps
-    print("deep: storages are those of a plan of all layers")
 
 
 class Positions(nn.Module):
@@ -460,6 +419,7 @@ if __name__ == "__main__":
         check_eager()
         check_reuse()
         check_largest()
+        check_growth()
         check_search()
         check_copies()
         check_progress()

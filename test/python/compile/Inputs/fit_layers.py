@@ -1,0 +1,103 @@
+"""Steps of deep models by those of few of their equal layers, for check_fit.py."""
+
+import collections
+import contextlib
+import types
+from unittest import mock
+
+import torch
+from torch import nn
+
+import fad.torch
+from fad.torch._fit import deep
+from fad.torch._fit.fit import _Answer, _Step
+from fad.torch._fit.layers import Layers, Windows
+from fad.torch.compile._step_memory import make_step_memory
+
+
+class Block(nn.Module):
+    """One of equal layers."""
+
+    def __init__(self):
+        super().__init__()
+        self.norm, self.up, self.drop = nn.LayerNorm(16), nn.Linear(16, 32), nn.Dropout(0.1)
+        self.down = nn.Linear(32, 16)
+
+    def forward(self, x):
+        return self.down(self.drop(nn.functional.gelu(self.up(self.norm(x)))))
+
+
+class Keeping(Block):
+    def forward(self, x):
+        y = super().forward(x)
+        self.kept = y.mean()
+        return y
+
+
+def check_deep():
+    """Equal layers are planned by few of them, and all storages are those of a plan of all."""
+    model, x = nn.Sequential(*(Block() for _ in range(10))), torch.empty(64, 16, device="meta")
+    layers = []
+    schedule = _Step.schedule
+
+    def count(step, *arguments):
+        layers.append(len(step.loss.model))
+        return schedule(step, *arguments)
+
+    with mock.patch.object(_Step, "schedule", count):
+        one = fad.torch.fit(model, x, plans=["fad"], memory="1MB")["fad"]
+    # The largest batch takes no plan of all layers, and few plans at all.
+    assert layers[:2] == [4, 5] and len(layers) <= 6 and {*layers} == {4, 5}, layers
+    assert 0.99 * 10**6 <= one.largest_peak <= 10**6
+    with mock.patch.object(_Answer, "_make_deep", lambda answer: None):
+        other = fad.torch.fit(model, x, plans=["fad"])["fad"]
+    assert other.peak == one.peak and other.kept == one.kept
+    found, wanted = (
+        collections.Counter((a.first, a.last, a.bytes, a.kind, a.module) for a in each)
+        for each in (one.memory.allocations, other.memory.allocations)
+    )
+    assert found == wanted, (found - wanted, wanted - found)
+    # Layers that keep a tensor cannot be copied.
+    keeping = nn.Sequential(*(Keeping() for _ in range(10)))
+    assert fad.torch.fit(keeping, x, plans=["fad"])["fad"].peak > 0
+    # Layers that differ have no equal steps.
+    model[7].drop.p = 0.0
+    with mock.patch.object(_Step, "schedule", autospec=True) as planned:
+        planned.side_effect = ValueError
+        with contextlib.suppress(ValueError):
+            fad.torch.fit(model, x, plans=["fad"])
+    steps = [len(call.args[0].loss.model) for call in planned.mock_calls]
+    assert steps == [10], steps
+    print("deep: storages are those of a plan of all layers")
+
+
+def check_growth():
+    """One layer more is planned until storages for all layers have grown by as much at two sizes, and
+    where a structure differs."""
+
+    def list_planned(growth, structures):
+        planned = []
+
+        def make(layers):
+            def schedule(size, budgets, has_stock):
+                planned.append((size, layers))
+                memory = make_step_memory([], 2 + structures[size], 1)
+                return {"fad": types.SimpleNamespace(graphs=[memory], join=lambda: memory)}
+
+            return types.SimpleNamespace(schedule=schedule)
+
+        with mock.patch.object(deep, "shorten", lambda model, layers, count: count):
+            loss = types.SimpleNamespace(model=None)
+            found = deep.Deep(types.SimpleNamespace(loss=loss), Layers("", 0, 10), make)
+        windows = [Windows(0, 1, 1, 1, growth={0: each}) for each in growth]
+        with (
+            mock.patch.object(deep, "find_windows", lambda few, more: windows.pop(0)),
+            mock.patch.object(deep, "extend", lambda memory, *_: memory),
+        ):
+            for size in range(len(structures)):
+                assert found.schedule(size, {"fad": None}, False)
+        return [size for size, layers in planned if layers == 5]
+
+    assert list_planned([8, 8], [0, 0, 0, 0]) == [0, 1]
+    assert list_planned([8, 16, 16], [0, 0, 0, 0]) == [0, 1, 2]
+    assert list_planned([8, 8, 8, 8], [0, 0, 1, 1, 1]) == [0, 1, 2, 3]
