@@ -365,6 +365,24 @@ def check_joined():
         print(*MESSAGES.find("is computed"), sep="\n")
 
 
+def check_parts():
+    """Parts of a product that leave its chunks, for attention, are memory of their own to Inductor."""
+
+    def loss(hidden, joined):
+        query, key, value = (
+            each.unflatten(0, (4, 1, 128)) for each in (hidden @ joined).split(64, -1)
+        )
+        return F.scaled_dot_product_attention(query, key, value).square().mean()
+
+    torch.manual_seed(0)
+    torch._dynamo.reset()
+    MESSAGES.texts.clear()
+    inputs = [torch.randn(512, 64), torch.randn(64, 192)]
+    compiled = torch.compile(loss, backend="fad", options={"fad.chunks": 4})
+    error = compare(run_step(compiled, inputs), run_step(loss, inputs))
+    print(f"parts are right: {error < 1e-5}", *MESSAGES.find("is computed"), sep="\n")
+
+
 def check_reasons():
     for name in LEFT_ALONE:
         torch._dynamo.reset()
@@ -473,6 +491,7 @@ if __name__ == "__main__":
     check_data_dependent()
     check_mean_of_rows()
     check_joined()
+    check_parts()
     check_reasons()
     check_sums()
     check_wide_weight()

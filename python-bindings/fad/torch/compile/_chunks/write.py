@@ -16,7 +16,7 @@ import torch
 from torch import fx
 
 from .._build import Builder, Values
-from .._graph import SCRATCH, copy_graph
+from .._graph import SCRATCH, copy_graph, find_kind, is_part
 from .._step_memory import CHUNKS
 from .._pytorch import (
     PLACE,
@@ -174,9 +174,22 @@ class _Body:
             if self.region.axis.labels[node] is Role.SUM and accumulated_type(dtype) != dtype:
                 args = (made, accumulated_type(dtype))
                 made = self.graph.call_function(prims.convert_element_type.default, args)
+            if _takes_part(node) or not node.meta["val"].is_contiguous():
+                # Inductor adds the offset of a result in its memory twice. It also refuses calls of
+                # one graph whose operands have other strides, and a chunk's result orders the next.
+                options = {"memory_format": torch.contiguous_format}
+                made = self.graph.call_function(aten.clone.default, (made,), options)
             results.append(made)
         self.graph.output(tuple(results))
         return fx.GraphModule(torch.nn.Module(), self.graph)
+
+
+def _takes_part(node: fx.Node) -> bool:
+    """Tells whether `node` is a view of some of the elements that an operation computes."""
+    elements = estimate_size(node.meta["val"].numel())
+    while find_kind(viewed := node.args[0] if is_part(node) else node) == "view":
+        node = viewed.args[0]
+    return estimate_size(node.meta["val"].numel()) > elements
 
 
 def _describe(node: fx.Node, region: Region) -> _Rows | None:
