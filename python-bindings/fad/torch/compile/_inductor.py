@@ -302,7 +302,8 @@ class _Alive:
         changes = [0] * (end + 2)
         for place, node in enumerate(nodes):
             read = {each.name for each in node.read_writes.reads if last.get(each.name) == place}
-            for name in _overwrite.find_overwritten(node, read & sizes.keys()):
+            made = sum(write.name in first for write in node.read_writes.writes)
+            for name in _overwrite.find_overwritten(node, read & sizes.keys(), made):
                 # A result takes its memory.
                 changes[place] -= sizes[name]
                 changes[place + 1] += sizes[name]

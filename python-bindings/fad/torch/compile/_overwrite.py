@@ -7,7 +7,9 @@ are there.
 
 A kernel without reductions loads all of an element before it stores its results, and has its
 operations in some order. So the last one that reads an operand may write over it. fad tells Inductor
-that it follows the others, and chooses an order in which more operations are the last to read one."""
+that it follows the others, and chooses an order in which more operations are the last to read one.
+Inductor compares elements that are read by the same name: an operand that is in the memory of
+another one of the kernel stays."""
 
 from typing import Container, Sequence
 
@@ -24,26 +26,50 @@ def let_overwrite(kernel: BaseSchedulerNode) -> None:
         return
     operands = {read.name for read in kernel.read_writes.reads}
     kernel.snodes = _order(kernel.get_nodes(), operands)
+    shared = _find_shared(kernel.get_nodes())
     before: OrderedSet[str] = OrderedSet()
     for node in kernel.get_nodes():
-        node.ancestors = node.ancestors | before
+        if shared.isdisjoint(read.name for read in node.read_writes.reads):
+            node.ancestors = node.ancestors | before
         before |= node.get_operation_names()
 
 
-def find_overwritten(kernel: BaseSchedulerNode, last: Container[str]) -> list[str]:
+def find_overwritten(kernel: BaseSchedulerNode, last: Container[str], results: int) -> list[str]:
     """Returns those of the operands `last`, which nothing reads behind `kernel`, that results of the
-    kernel are written over."""
+    kernel are written over, of which so many `results` are in memory."""
     if not _is_elementwise(kernel):
         return []
     order = _order(kernel.get_nodes(), last)
-    return _list_overwritten(order, _find_reads(order, last))
+    # An intermediate value may be over another operand, which saves nothing.
+    return _list_overwritten(order, _find_reads(order, last))[:results]
 
 
 def _is_elementwise(kernel: BaseSchedulerNode) -> bool:
     return not (kernel.is_extern() or kernel.is_template() or kernel.is_reduction())
 
 
+def _find_shared(nodes: Sequence[BaseSchedulerNode]) -> set[str]:
+    """Returns the operands of `nodes` whose memory another one of them uses by another name, such as a
+    part of a concatenation."""
+    users: dict[str, set[str]] = {}
+    for node in nodes:
+        for read in node.read_writes.reads:
+            users.setdefault(read.name, set()).add(node.get_name())
+    names = {node.get_name() for node in nodes}
+    # Inductor has one list of users for all names of a buffer.
+    buffers = nodes[0].scheduler.name_to_buf
+    return {
+        name
+        for name, own in users.items()
+        if name in buffers
+        and any(
+            user.get_name() in names and user.get_name() not in own for user in buffers[name].users
+        )
+    }
+
+
 def _find_reads(nodes: Sequence[BaseSchedulerNode], operands: Container[str]) -> _Reads:
+    shared = _find_shared(nodes)
     accesses: dict[str, set[object]] = {}
     for node in nodes:
         for read in node.read_writes.reads:
@@ -51,6 +77,7 @@ def _find_reads(nodes: Sequence[BaseSchedulerNode], operands: Container[str]) ->
     return {
         node: {
             read.name: len(accesses[read.name]) == 1
+            and read.name not in shared
             and all(_matches(read, write) for write in node.read_writes.writes)
             for read in node.read_writes.reads
             if read.name in operands

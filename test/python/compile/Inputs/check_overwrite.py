@@ -1,6 +1,6 @@
 """Results in the memory of operands: Inductor's code for a GPU within a budget, whose kernels Triton's
 interpreter executes on a CPU, which it does where the environment has TRITON_INTERPRET=1 before Triton
-is imported. The gradients are eager PyTorch's."""
+is imported. Results and gradients are eager PyTorch's."""
 
 import contextlib
 import importlib.util
@@ -18,6 +18,7 @@ from fad.torch.compile._backend import make_inner
 from torch import nn
 
 WIDTH, INNER, BATCH = 32, 64, 48
+KIND = {f"is_{kind}.return_value": False for kind in ("extern", "template", "reduction")}
 
 
 class Gate(nn.Module):
@@ -28,6 +29,16 @@ class Gate(nn.Module):
 
     def forward(self, x):
         return self.down(F.silu(self.gate(x)) * self.up(x))
+
+
+class Concatenated(nn.Module):
+    """A kernel reads a product by itself, and, in another order, as a part of a concatenation, which is in
+    the same memory."""
+
+    def forward(self, x, weight, other, scale):
+        part = x @ weight
+        parts = torch.cat([part, x @ other])
+        return (parts.flip(0)[BATCH:] * scale) @ (part * scale).T
 
 
 class Kept(fake_cuda.Moved):
@@ -98,6 +109,19 @@ def execute():
             yield f"a gradient is off by {(gradient - right).abs().max()}"
 
 
+def check_alias():
+    """Yields what is wrong with a kernel that has an operand by two names."""
+    inputs = [torch.randn(size, WIDTH) for size in (BATCH, WIDTH, WIDTH, BATCH)]
+    inputs[1].requires_grad_()
+    model, partitioner = Concatenated(), Kept(budget=2**40)
+    forward, _ = fake_cuda.write(model, inputs, partitioner, make_inner(partitioner, {}))
+    right = model(*inputs)
+    with tempfile.TemporaryDirectory() as folder:
+        result, *_ = load(forward, folder)([each.detach().clone() for each in inputs])
+    if not torch.allclose(result, right, rtol=1e-5, atol=1e-4):
+        yield f"a result is off by {(result - right).abs().max()}"
+
+
 def check_order():
     """The product, the gradient of the gate, and that of the other factor: in any order, two of them are
     written over operands, and one that reads another stays behind it."""
@@ -111,10 +135,14 @@ def check_order():
             reads = {nodes[name]: dict.fromkeys(operands[name].split(), True) for name in names}
             with mock.patch.object(_overwrite, "_find_reads", lambda *_: reads):
                 order = _overwrite._order([*nodes.values()], operands)
+                kernel = mock.Mock(**KIND, **{"get_nodes.return_value": [*nodes.values()]})
+                alone = _overwrite.find_overwritten(kernel, operands, 1)
             found = [node.get_name() for node in order]
             written = _overwrite._list_overwritten(order, reads)
             if len(set(written)) != len(written) or (not needed and len(written) < 2):
                 yield f"{found}, of {names}, write over {written}"
+            if len(alone) != 1:
+                yield f"the one result in memory is over {alone}"
             if sorted(found) != sorted(names) or any(
                 found.index(each) > found.index(names[-1]) for each in needed
             ):
@@ -122,4 +150,4 @@ def check_order():
 
 
 def main():
-    print(*execute(), *check_order(), sep="\n")
+    print(*execute(), *check_alias(), *check_order(), sep="\n")
