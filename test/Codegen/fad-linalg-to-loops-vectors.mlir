@@ -82,12 +82,32 @@ func.func @empty(%x: memref<3x0x?xf32>) {
 // CHECK-DAG:         %[[C:.*]] = vector.broadcast %{{.*}} : {{.*}} to vector<8xf32>
 // CHECK:             %[[PRODUCT:.*]] = arith.mulf %[[R]], %[[C]] : vector<8xf32>
 // CHECK:             vector.store %[[PRODUCT]]
+// CHECK-NEXT:      } {loop_annotation = #[[CONSTANT]]}
+// CHECK-NEXT:    } {loop_annotation = #[[NEVER]]}
 func.func @broadcasts(%row: memref<32xf32>, %column: memref<5xf32>, %y: memref<5x32xf32>) {
   linalg.generic {indexing_maps = [#row, #column, #id], iterator_types = ["parallel", "parallel"]}
     ins(%row, %column : memref<32xf32>, memref<5xf32>) outs(%y : memref<5x32xf32>) {
   ^bb0(%a: f32, %b: f32, %c: f32):
     %0 = arith.mulf %a, %b : f32
     linalg.yield %0 : f32
+  }
+  return
+}
+
+// LLVM copies no steps of much arithmetic.
+// CHECK-LABEL: func.func @fourth_power_and_more(
+// CHECK:         scf.for
+// CHECK:           vector.store
+// CHECK-NEXT:    } {loop_annotation = #[[NEVER]]}
+func.func @fourth_power_and_more(%x: memref<64xf32>, %y: memref<64xf32>) {
+  linalg.generic {indexing_maps = [#id1, #id1], iterator_types = ["parallel"]}
+    ins(%x : memref<64xf32>) outs(%y : memref<64xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %0 = arith.mulf %a, %a : f32
+    %1 = arith.mulf %0, %0 : f32
+    %2 = arith.addf %1, %0 : f32
+    %3 = arith.addf %2, %a : f32
+    linalg.yield %3 : f32
   }
   return
 }

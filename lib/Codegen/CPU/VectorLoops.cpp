@@ -216,8 +216,9 @@ static void keepRolled(scf::ForOp loop, bool exceptConstant = false) {
                            annotation);
 }
 
-/// So many operations hide what counting and branching take.
-static constexpr size_t kMinRolledOps = 4;
+/// More operations than these, with the terminator, hide what counting and
+/// branching take.
+static constexpr size_t kMaxUnrolledOps = 4;
 
 /// `op` for the vectors of `vectors`, which are stored past the cache if
 /// `streams`.
@@ -231,7 +232,7 @@ static void emitVectors(RewriterBase &rewriter, linalg::GenericOp op,
   Value step = arith::ConstantIndexOp::create(rewriter, loc, vectors.lanes);
   auto loop = scf::ForOp::create(rewriter, loc, low, high, step);
   keepRolled(loop, /*exceptConstant=*/op.getBody()->getOperations().size() <=
-                       kMinRolledOps);
+                       kMaxUnrolledOps);
   if (streams)
     createStreamFence(rewriter, loc);
   rewriter.setInsertionPointToStart(loop.getBody());

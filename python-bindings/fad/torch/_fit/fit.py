@@ -239,10 +239,8 @@ class _Answer:
         budgets = {name: budget for name, budget in self.budgets.items() if name in wanted}
         has_stock = "inductor" in wanted
         if budgets or has_stock:
-            size, names = (
-                example.get_size(self.vary),
-                ", ".join(each for each in wanted if each != "eager"),
-            )
+            size = example.get_size(self.vary)
+            names = ", ".join(each for each in wanted if each != "eager")
             tried = sum(len(sizes.known) for sizes in self.sizes.values())
             show_progress(f"fit plans {names} of {self.vary} {size}, after {tried} steps")
         if self.deep is not None:
