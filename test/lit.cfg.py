@@ -131,6 +131,10 @@ if lit_config.params.get("nightly"):
     find_pythons = [os.path.join(config.fad_src_root, "utils", "build-wheel.sh"), "--pythons"]
     if not subprocess.call(find_pythons, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL):
         config.available_features.add("release-pythons")
+else:
+    # Programs run for less time than LLVM's optimizations take. Tests of lowerings and of accuracy
+    # have these by day, too.
+    config.environment["FAD_OPT_LEVEL"] = "0"
 if config.enable_python:
     config.available_features.add("fad-python")
 for feature, package in packages.items():

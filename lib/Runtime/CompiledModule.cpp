@@ -20,6 +20,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/SymbolTable.h"
+#include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Dialect/All.h"
 #include "llvm/ADT/StringExtras.h"
@@ -241,17 +242,42 @@ static LogicalResult setOptions(ToCUDAOptions &pipeline,
 
 static LogicalResult lower(ModuleOp module, const ToCUDAOptions &pipeline) {
   PassManager pm(module.getContext());
+#ifdef NDEBUG
+  // To verify the module behind each of fifty passes takes 38% of their time.
+  pm.enableVerifier(false);
+#endif
   if (pipeline.chip.empty())
     buildToCPUPipeline(pm, pipeline);
   else
     buildToCUDAPipeline(pm, pipeline);
-  if (succeeded(pm.run(module)))
+  if (succeeded(pm.run(module)) && succeeded(verify(module)))
     return success();
   return emitError(module.getLoc(),
                    "cannot lower the module to this machine; apart from fad's "
                    "own, lower other operations to those of arith, cf, func, "
                    "linalg, math, scf and tensor first, as mlir-opt does "
                    "with --tosa-to-linalg, for instance");
+}
+
+/// LLVM's level of optimization, 0 to 3: that of the variable FAD_OPT_LEVEL of
+/// the environment, by default 3. If the variable has no such value, `warn` is
+/// told so, the first time.
+static unsigned
+getOptimizationLevel(llvm::function_ref<void(const llvm::Twine &)> warn) {
+  constexpr unsigned usual = 3;
+  const char *level = std::getenv("FAD_OPT_LEVEL");
+  if (!level || !*level)
+    return usual;
+  unsigned parsed;
+  if (!StringRef(level).getAsInteger(10, parsed) && parsed <= usual)
+    return parsed;
+  static std::once_flag once;
+  std::call_once(once, [&] {
+    warn(llvm::Twine("FAD_OPT_LEVEL is '") + level +
+         "', which is no level of LLVM's optimization; the levels are 0 to 3; "
+         "code is compiled with 3");
+  });
+  return usual;
 }
 
 /// Writes `module` as bytecode, without locations, which no code depends on.
@@ -271,7 +297,7 @@ static LogicalResult writeProgram(ModuleOp module, llvm::raw_ostream &os) {
 /// The key under which a cache has the code of `module`; empty if the code
 /// depends on more than what is known here.
 static std::string getCacheKey(ModuleOp module, const ToCUDAOptions &pipeline,
-                               bool quickly) {
+                               unsigned level) {
   const std::string &build = describeBuild();
   // Threads may compile while the process ends, so this is not destroyed.
   static const std::string &processor = *new std::string(describeProcessor());
@@ -281,7 +307,7 @@ static std::string getCacheKey(ModuleOp module, const ToCUDAOptions &pipeline,
   llvm::raw_sha1_ostream key;
   key << build << processor << "\n";
   static_cast<const ToCPUOptions &>(pipeline).print(key);
-  key << (quickly ? " quickly\n" : "\n");
+  key << " O" << level << "\n";
   // The text of an invalid program is no name for its code.
   if (failed(writeProgram(module, key)))
     return {};
@@ -297,14 +323,16 @@ makeObject(ModuleOp module, const ToCUDAOptions &pipeline,
   auto warn = [&](const Twine &message) {
     emitWarning(module.getLoc()) << message;
   };
+  unsigned level =
+      std::min(getOptimizationLevel(warn), options.quickly ? 1u : 3u);
   if (options.useCache && (cache = CompileCache::get(warn)))
-    key = getCacheKey(module, pipeline, options.quickly);
+    key = getCacheKey(module, pipeline, level);
   if (!key.empty())
     if (std::unique_ptr<llvm::MemoryBuffer> found = cache->load(key))
       return found;
   if (failed(lower(module, pipeline)))
     return failure();
-  auto object = compileToObject(module, options.quickly);
+  auto object = compileToObject(module, level);
   if (!object) {
     (void)emitEngineError(module, object.takeError());
     return failure();

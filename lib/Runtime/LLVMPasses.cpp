@@ -37,27 +37,21 @@ void fad::runPasses(llvm::Module &module, StringRef pipeline) {
   });
 }
 
-static llvm::OptimizationLevel getLevel(Optimization optimization) {
-  switch (optimization) {
-  case Optimization::quick:
-    return llvm::OptimizationLevel::O1;
-  case Optimization::network:
-    return llvm::OptimizationLevel::O2;
-  case Optimization::kernel:
-    return llvm::OptimizationLevel::O3;
-  }
-  llvm_unreachable("unknown optimization");
-}
-
 void fad::optimize(llvm::Module &module, llvm::TargetMachine &machine,
-                   Optimization optimization) {
+                   unsigned level, bool isNetwork) {
+  if (level == 0)
+    return runPasses(module, "function(sroa,early-cse,simplifycfg)");
+  constexpr const llvm::OptimizationLevel *levels[] = {
+      &llvm::OptimizationLevel::O1, &llvm::OptimizationLevel::O2,
+      &llvm::OptimizationLevel::O3};
   llvm::PipelineTuningOptions tuning;
   tuning.LoopInterleaving = true;
   tuning.LoopVectorization = true;
   tuning.SLPVectorization = true;
-  tuning.LoopUnrolling = optimization != Optimization::network;
+  tuning.LoopUnrolling = !isNetwork;
   llvm::PassBuilder builder(&machine, tuning);
   ::runPasses(module, builder, [&](llvm::PassBuilder &builder) {
-    return builder.buildPerModuleDefaultPipeline(getLevel(optimization));
+    return builder.buildPerModuleDefaultPipeline(
+        *levels[std::min(level, isNetwork ? 2u : 3u) - 1]);
   });
 }

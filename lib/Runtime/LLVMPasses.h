@@ -21,21 +21,13 @@ namespace mlir::fad {
 /// Runs `pipeline`, as opt's `-passes` spells it, on `module`.
 void runPasses(llvm::Module &module, StringRef pipeline);
 
-/// The processor that a module is optimized for.
-enum class Optimization {
-  /// Code that runs once, such as checks of sizes.
-  quick,
-  /// A sequence of many loops: all of it in few passes. Loops are vectorized,
-  /// but not unrolled: that makes twice the code, which takes twice the time to
-  /// compile and no less time to run.
-  network,
-  /// Few loops, each of which may be all that a program does.
-  kernel,
-};
-
-/// Optimizes `module` for the processor of `machine`.
+/// Optimizes `module` for the processor of `machine`, as much as LLVM does at
+/// `level`, 0 to 3. At 0, values leave memory, and no more. A network, which is
+/// a sequence of many loops, gets no more than level 2, and its loops are not
+/// unrolled: that makes twice the code, which takes twice the time to compile
+/// and no less time to run.
 void optimize(llvm::Module &module, llvm::TargetMachine &machine,
-              Optimization optimization);
+              unsigned level, bool isNetwork);
 
 /// Keeps LLVM from optimizing the C interfaces of `module` and their packed
 /// forms: they pass all fields of all tensor descriptors in one block, which

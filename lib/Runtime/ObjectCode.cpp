@@ -124,12 +124,13 @@ static void callList(llvm::Module &module, StringRef listName, StringRef name) {
 }
 
 llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>
-fad::compileToObject(ModuleOp module, bool quickly) {
+fad::compileToObject(ModuleOp module, unsigned level) {
   auto builder = detectProcessor();
   if (!builder)
     return builder.takeError();
-  builder->setCodeGenOptLevel(quickly ? llvm::CodeGenOptLevel::Less
-                                      : llvm::CodeGenOptLevel::Default);
+  builder->setCodeGenOptLevel(level == 0   ? llvm::CodeGenOptLevel::None
+                              : level == 1 ? llvm::CodeGenOptLevel::Less
+                                           : llvm::CodeGenOptLevel::Default);
   auto machine = builder->createTargetMachine();
   if (!machine)
     return machine.takeError();
@@ -144,10 +145,7 @@ fad::compileToObject(ModuleOp module, bool quickly) {
   addPackedFunctions(*code);
   simplifyInterface(*code);
   bool isNetwork = splitFunctions(*code);
-  optimize(*code, **machine,
-           quickly     ? Optimization::quick
-           : isNetwork ? Optimization::network
-                       : Optimization::kernel);
+  optimize(*code, **machine, level, isNetwork);
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream os(bytes);
   llvm::legacy::PassManager passes;

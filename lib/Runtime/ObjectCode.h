@@ -25,10 +25,10 @@ using PackedFunction = void (*)(void **);
 std::string describeProcessor();
 
 /// Compiles `module`, in the LLVM dialect, for the processor of this machine.
-/// Each function with a C interface gets a packed form. `quickly` saves time of
-/// compilation for time of calls.
+/// Each function with a C interface gets a packed form. `level` is LLVM's level
+/// of optimization, 0 to 3.
 llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>
-compileToObject(ModuleOp module, bool quickly);
+compileToObject(ModuleOp module, unsigned level);
 
 /// Machine code in this process, which calls the functions of the runtime.
 class LinkedCode {
