@@ -19,7 +19,7 @@ from torch import nn
 import fad.torch.compile
 from fad.torch._saved_memory.allocator import watch_allocator
 from fad.torch.compile import Partitioner, _sizes
-from fad.torch.compile._chunks import choose, cost
+from fad.torch.compile._chunks import choose, cost, insert
 from fad.torch.compile._pytorch import aot_autograd, box
 from fad.torch.compile._rates import look_up
 from fad.torch.compile._scalars import find_decompositions
@@ -378,6 +378,29 @@ def check_parts():
     print(f"parts are right: {error < 1e-5}", *MESSAGES.find("is computed"), sep="\n")
 
 
+def check_transposed():
+    """The gradient of logits, which a product reads transposed, leaves its chunks without a copy."""
+    loops = []
+
+    def loss(hidden, weight, target):
+        return F.cross_entropy(F.linear(hidden, weight), target)
+
+    def make(*arguments):
+        loops.append(make_loop(*arguments))
+        return loops[-1]
+
+    torch._dynamo.reset()
+    hidden, weight, _, target = make_inputs(torch.float64)
+    inputs = [hidden.flatten(0, 1), weight, target.flatten()]
+    make_loop = insert.make_loop
+    with mock.patch.object(insert, "make_loop", make):
+        found = run_step(torch.compile(loss, backend=split(4)), inputs)
+    error = compare(found, run_step(loss, inputs))
+    targets = [node.target for body in loops[0].bodies.values() for node in body.graph.nodes]
+    copies = targets.count(torch.ops.aten.clone.default)
+    print(f"transposed: {copies} copies, right: {error < 1e-12}")
+
+
 def check_reasons():
     for name in LEFT_ALONE:
         torch._dynamo.reset()
@@ -487,6 +510,7 @@ if __name__ == "__main__":
     check_mean_of_rows()
     check_joined()
     check_parts()
+    check_transposed()
     check_reasons()
     check_sums()
     check_wide_weight()

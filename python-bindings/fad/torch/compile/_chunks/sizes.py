@@ -15,6 +15,7 @@ from torch.fx.experimental.symbolic_shapes import (
     statically_known_true,
 )
 
+from .._graph import find_kind, is_part
 from .._pytorch import get_expression, interpret_expression, is_representative, tree_leaves
 from .._sizes import estimate_size
 
@@ -185,3 +186,22 @@ class Writer:
             node.meta["val"] = node.target(*values)
         self.last = node
         return written
+
+
+def _takes_part(node: fx.Node) -> bool:
+    """Tells whether `node` is a view of some of the elements that an operation computes."""
+    elements = estimate_size(node.meta["val"].numel())
+    while find_kind(viewed := node.args[0] if is_part(node) else node) == "view":
+        node = viewed.args[0]
+    return estimate_size(node.meta["val"].numel()) > elements
+
+
+def find_order(node: fx.Node) -> list[int] | None:
+    """Returns the dimensions of `node` as they lie in memory, the slowest first; None where it is not
+    all of that. A chunk has its results so: Inductor refuses calls of one graph whose operands have
+    other strides, and a result orders the next chunk."""
+    value = node.meta["val"]
+    order = sorted(range(value.dim()), key=lambda dim: -estimate_size(value.stride(dim)))
+    order = sorted(order) if value.is_contiguous() else order
+    is_whole = not _takes_part(node) and value.permute(order).is_contiguous()
+    return order if is_whole else None

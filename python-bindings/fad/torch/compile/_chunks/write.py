@@ -16,7 +16,7 @@ import torch
 from torch import fx
 
 from .._build import Builder, Values
-from .._graph import SCRATCH, copy_graph, find_kind, is_part
+from .._graph import SCRATCH, copy_graph
 from .._step_memory import CHUNKS
 from .._pytorch import (
     PLACE,
@@ -38,6 +38,7 @@ from .sizes import (
     divide,
     evaluate,
     find_inputs,
+    find_order,
     find_symbols,
     is_number,
     read_shape,
@@ -83,6 +84,8 @@ class Loop:
     symbols: list[sympy.Symbol]
     results: list[_Rows | _Sum]
     outputs: list[int | None]
+    # By the number of an output, its dimensions in the order of its memory, if that is another one.
+    orders: dict[int, list[int]]
     values: list[torch.Tensor]
     units: Size
     scratch: int
@@ -174,22 +177,16 @@ class _Body:
             if self.region.axis.labels[node] is Role.SUM and accumulated_type(dtype) != dtype:
                 args = (made, accumulated_type(dtype))
                 made = self.graph.call_function(prims.convert_element_type.default, args)
-            if _takes_part(node) or not node.meta["val"].is_contiguous():
-                # Inductor adds the offset of a result in its memory twice. It also refuses calls of
-                # one graph whose operands have other strides, and a chunk's result orders the next.
+            order = find_order(node)
+            if order is None:
+                # Inductor adds the offset of a result in its memory twice.
                 options = {"memory_format": torch.contiguous_format}
                 made = self.graph.call_function(aten.clone.default, (made,), options)
+            elif order != sorted(order):
+                made = self.graph.call_function(aten.permute.default, (made, order))
             results.append(made)
         self.graph.output(tuple(results))
         return fx.GraphModule(torch.nn.Module(), self.graph)
-
-
-def _takes_part(node: fx.Node) -> bool:
-    """Tells whether `node` is a view of some of the elements that an operation computes."""
-    elements = estimate_size(node.meta["val"].numel())
-    while find_kind(viewed := node.args[0] if is_part(node) else node) == "view":
-        node = viewed.args[0]
-    return estimate_size(node.meta["val"].numel()) > elements
 
 
 def _describe(node: fx.Node, region: Region) -> _Rows | None:
@@ -267,6 +264,11 @@ def make_loop(region: Region, chunks: int, values: Values, is_fused: bool) -> Lo
         symbols,
         results,
         [place if place is None else -1 - place for place in places],
+        {
+            number: order
+            for number, order in enumerate(map(find_order, outputs))
+            if order and order != sorted(order)
+        },
         fakes,
         axis.units,
         scratch,
@@ -341,6 +343,9 @@ class _Expansion:
             before = self.make_first(size, inputs) if before is None else before
             outputs = self.call(size, [*inputs, *self.node.args[1], before])
             before = outputs[0]
+            for number, order in loop.orders.items():
+                dims = sorted(range(len(order)), key=order.__getitem__)
+                outputs[number] = self.build(aten.permute.default, outputs[number], dims)
             for number, result in enumerate(loop.results):
                 place = loop.outputs[number]
                 if isinstance(result, _Rows):
