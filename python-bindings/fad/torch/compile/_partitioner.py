@@ -43,6 +43,7 @@ from ._pytorch import (
 )
 from ._rates import find_rates
 from ._sizes import assume_sizes
+from ._split_sums import split_sums
 
 # How the warning begins that names a graph which fad cannot plan.
 FALLBACK = "fad leaves this graph to PyTorch's partitioner"
@@ -349,6 +350,8 @@ class Partitioner(CustomPartitionerFn):
             expand_regions(part, self.is_fused)
         if self.has_budget and self.is_fused:
             match_layouts(*parts, static)
+        if self.is_fused:
+            split_sums(parts[1])
         for part in parts:
             part.meta[BOUND] = self.bound
         return parts
