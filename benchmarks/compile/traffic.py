@@ -66,7 +66,8 @@ def run(arguments):
     for name in arguments.models:
         sizes = (QUICK if arguments.quick else SIZES)[name]
         present = run.find_model(name, sizes, "configurations")
-        for configuration in arguments.configurations or ORDER:
+        # All others are compared with stock.
+        for configuration in dict.fromkeys(["stock", *(arguments.configurations or ORDER)]):
             if configuration in present:
                 continue
             if run.is_over():
