@@ -12,7 +12,7 @@ from torch.fx.experimental.proxy_tensor import make_fx
 
 ROWS, WIDTH = 40, 24
 SUM = torch.ops.aten.sum.dim_IntList
-# By name: the size of what is summed, the dimensions of its reshaping, those of the sum, whether it keeps
+# By name: the size of the terms, the dimensions of their reshaping, those of the sum, whether it keeps
 # them, and whether the sum is divided.
 CASES = {
     "rows of a batch": ((3, ROWS, WIDTH), (-1, WIDTH), [0], True, True),
