@@ -55,9 +55,10 @@ def split_sums(part: fx.GraphModule) -> None:
 
 def _find_batch(node: fx.Node) -> fx.Node | None:
     """Returns the elementwise result, of a batch, whose rows the sum `node` adds: all of them."""
-    batch, dims = node.args[:2]
+    batch = node.args[0]
     value = batch.meta["val"]
-    if value.dim() != 2 or list(dims) != [0] or node.kwargs or not value.is_floating_point():
+    # Dimensions may be None, for all of them.
+    if value.dim() != 2 or node.args[1:2] != ([0],) or node.kwargs or not value.is_floating_point():
         return None
     while batch.target in _RESHAPES:
         batch = batch.args[0]

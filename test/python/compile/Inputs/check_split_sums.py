@@ -20,6 +20,7 @@ CASES = {
     "no element": ((0, ROWS, WIDTH), (-1, WIDTH), [0], True, True),
     "few rows": ((30, 4, WIDTH), (-1, WIDTH), [0], True, False),
     "other rows": ((3, ROWS, WIDTH), (-1, 2 * WIDTH), [0], True, False),
+    "all": ((3, ROWS, WIDTH), (-1, WIDTH), None, True, False),
     "columns": ((3, ROWS, WIDTH), (-1, WIDTH), [1], True, False),
 }
 
