@@ -7,8 +7,6 @@ Without --every, each check has some of its cases."""
 
 import contextlib
 import copy
-import logging
-import sys
 import warnings
 from unittest import mock
 
@@ -17,94 +15,13 @@ import torch.nn.functional as F
 from torch import nn
 
 import fad.torch.compile
+from check_chunk_results import check_joined, check_parts, check_transposed
+from chunk_steps import EVERY, MESSAGES, WORDS, compare, make_inputs, run_step, split
 from fad.torch._saved_memory.allocator import watch_allocator
-from fad.torch.compile import Partitioner, _sizes
-from fad.torch.compile._chunks import choose, cost, insert
-from fad.torch.compile._pytorch import aot_autograd, box
+from fad.torch.compile import _sizes
+from fad.torch.compile._chunks import choose, cost
 from fad.torch.compile._rates import look_up
-from fad.torch.compile._scalars import find_decompositions
 from wide_losses import LEFT_ALONE, LOSSES
-
-BATCH, LENGTH, WIDTH, WORDS = 4, 6, 8, 96
-EVERY = "--every" in sys.argv
-
-
-class Messages(logging.Handler):
-    """The messages of the logger of fad's plans."""
-
-    def __init__(self):
-        super().__init__()
-        self.texts = []
-        logger = logging.getLogger("fad.torch.compile")
-        logger.setLevel(logging.DEBUG)
-        logger.propagate = False
-        logger.addHandler(self)
-
-    def emit(self, record):
-        self.texts.append(record.getMessage())
-
-    def find(self, part):
-        return [text for text in self.texts if part in text]
-
-
-MESSAGES = Messages()
-
-
-def split(chunks, table=None):
-    """Returns a backend that runs PyTorch's operators on the graphs that Inductor has, or on those of
-    another table of decompositions."""
-    partitioner = Partitioner(chunks=chunks)
-    partitioner.is_fused = False
-    table = find_decompositions() if table is None else table
-
-    def compile_graph(graph, inputs):
-        return aot_autograd(
-            fw_compiler=lambda graph, _: box(graph),
-            bw_compiler=lambda graph, _: box(graph),
-            partition_fn=partitioner,
-            decompositions=table,
-            keep_inference_input_mutations=True,
-        )(graph, inputs)
-
-    return compile_graph
-
-
-def make_inputs(dtype, batch=BATCH, length=LENGTH):
-    torch.manual_seed(0)
-    hidden = torch.randn(batch, length, WIDTH, dtype=dtype)
-    weight, bias = torch.randn(WORDS, WIDTH, dtype=dtype), torch.randn(WORDS, dtype=dtype)
-    target = torch.randint(0, WORDS, (batch, length))
-    target[0, 1], target[-1, -2] = 3, 1
-    return hidden, weight, bias, target
-
-
-def run_step(function, inputs):
-    """Returns the loss and the gradients, all in f64."""
-    tensors = [each.detach().clone() for each in inputs]
-    for each in tensors:
-        each.requires_grad_(each.is_floating_point())
-    torch.manual_seed(0)
-    results = function(*tensors)
-    results = results if isinstance(results, tuple) else (results,)
-    loss = sum(
-        3.0 * 0.5**n * (each * torch.linspace(0.5, 1.5, each.numel()).view(each.shape)).sum()
-        for n, each in enumerate(results)
-        if each.requires_grad
-    )
-    loss.backward()
-    found = [loss, *results, *(each.grad for each in tensors)]
-    return [each if each is None else each.detach().double() for each in found]
-
-
-def compare(found, reference):
-    errors = [0.0]
-    for one, other in zip(found, reference, strict=True):
-        if one is None or other is None:
-            errors.append(float(one is not other))
-        else:
-            largest = max(other.abs().max().item(), 1e-3)
-            errors.append(((one - other).abs().max() / largest).item())
-    return max(errors)
 
 
 def check_losses():
@@ -342,63 +259,6 @@ def check_mean_of_rows():
     found = run_step(torch.compile(loss, backend=split(4)), [hidden])
     print("a mean of rows is right:", compare(found, exact) < 1e-5)
     print(*MESSAGES.find("is computed in"), sep="\n")
-
-
-def check_joined():
-    """Halves of a product are in its chunks, but for those of as many elements as the operand."""
-    for width in (128, 32):
-        torch._dynamo.reset()
-        MESSAGES.texts.clear()
-
-        def loss(hidden, joined, down):
-            gate, rows = (hidden @ joined).chunk(2, -1)
-            return (F.silu(gate) * rows @ down).square().mean()
-
-        inputs = [torch.randn(512, 32), torch.randn(32, 2 * width), torch.randn(width, 32)]
-        compiled = torch.compile(loss, backend=split(4))
-        found, exact = run_step(compiled, inputs), run_step(loss, inputs)
-        _, taken = watch_allocator(lambda: run_step(compiled, inputs), False)
-        is_right, is_less = compare(found, exact) < 1e-5, taken.peak < 8 * 512 * 2 * width
-        print(f"a gate of {width} is right: {is_right}, less: {is_less}")
-        print(*MESSAGES.find("is computed"), sep="\n")
-
-
-def check_parts():
-    """Parts of a product that leave its chunks, for attention, are memory of their own to Inductor."""
-
-    def loss(hidden, joined):
-        parts = (hidden @ joined).unflatten(0, (4, 1, 128)).split(64, -1)
-        return F.scaled_dot_product_attention(*parts).square().mean()
-
-    torch._dynamo.reset()
-    MESSAGES.texts.clear()
-    compiled = torch.compile(loss, backend="fad", options={"fad.chunks": 4})
-    inputs = [torch.randn(512, 64), torch.randn(64, 192)]
-    error = compare(run_step(compiled, inputs), run_step(loss, inputs))
-    print(f"parts are right: {error < 1e-5}", *MESSAGES.find("is computed"), sep="\n")
-
-
-def check_transposed():
-    """The gradient of logits, which a product reads transposed, leaves its chunks without a copy."""
-    loops = []
-
-    def loss(hidden, weight, target):
-        return F.cross_entropy(F.linear(hidden, weight), target)
-
-    def make(*arguments):
-        loops.append(make_loop(*arguments))
-        return loops[-1]
-
-    torch._dynamo.reset()
-    hidden, weight, _, target = make_inputs(torch.float64)
-    inputs = [hidden.flatten(0, 1), weight, target.flatten()]
-    make_loop = insert.make_loop
-    with mock.patch.object(insert, "make_loop", make):
-        found = run_step(torch.compile(loss, backend=split(4)), inputs)
-    error = compare(found, run_step(loss, inputs))
-    targets = [node.target for body in loops[0].bodies.values() for node in body.graph.nodes]
-    copies = targets.count(torch.ops.aten.clone.default)
-    print(f"transposed: {copies} copies, right: {error < 1e-12}")
 
 
 def check_reasons():

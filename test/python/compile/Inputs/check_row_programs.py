@@ -11,7 +11,8 @@ from unittest import mock
 import torch
 import torch.nn.functional as F
 
-from check_chunks import EVERY, compare, run_lengths, run_step, split
+from check_chunks import run_lengths
+from chunk_steps import EVERY, compare, run_step, split
 from fad.torch.compile._chunks.axes import GRADIENTS
 from fad.torch.compile._chunks.write import _Body
 from fad.torch.compile._pytorch import get_packet

@@ -5,7 +5,7 @@ all others count as different. No guard is asked for, but that there are rows fo
 
 import contextlib
 from contextvars import ContextVar
-from typing import Collection, Iterable, Iterator, Mapping
+from typing import Collection, Iterable, Iterator, Mapping, Sequence
 
 import sympy
 import torch
@@ -16,7 +16,13 @@ from torch.fx.experimental.symbolic_shapes import (
 )
 
 from .._graph import find_kind, is_part
-from .._pytorch import get_expression, interpret_expression, is_representative, tree_leaves
+from .._pytorch import (
+    get_expression,
+    identify_storage,
+    interpret_expression,
+    is_representative,
+    tree_leaves,
+)
 from .._sizes import estimate_size
 
 # An integer, or an expression.
@@ -196,10 +202,19 @@ def _takes_part(node: fx.Node) -> bool:
     return estimate_size(node.meta["val"].numel()) > elements
 
 
-def find_order(node: fx.Node) -> list[int] | None:
-    """Returns the dimensions of `node` as they lie in memory, the slowest first; None where it is not
-    all of that. A chunk has its results so: Inductor refuses calls of one graph whose operands have
-    other strides, and a result orders the next chunk."""
+def find_orders(outputs: Sequence[fx.Node]) -> list[list[int] | None]:
+    """Returns, of each output of a region, the dimensions as they lie in memory, the slowest first; None
+    where it is not all of its memory, or another output is the same memory, so that a chunk copies it.
+    A chunk has its results in that order: Inductor refuses calls of one graph whose operands have other
+    strides, and a result orders the next chunk."""
+    storages = [identify_storage(node.meta["val"]) for node in outputs]
+    return [
+        None if storage in storages[:number] else _find_order(node)
+        for number, (node, storage) in enumerate(zip(outputs, storages, strict=True))
+    ]
+
+
+def _find_order(node: fx.Node) -> list[int] | None:
     value = node.meta["val"]
     order = sorted(range(value.dim()), key=lambda dim: -estimate_size(value.stride(dim)))
     order = sorted(order) if value.is_contiguous() else order

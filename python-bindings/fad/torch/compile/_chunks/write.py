@@ -38,7 +38,7 @@ from .sizes import (
     divide,
     evaluate,
     find_inputs,
-    find_order,
+    find_orders,
     find_symbols,
     is_number,
     read_shape,
@@ -169,17 +169,19 @@ class _Body:
         (count,) = self.write([divide(*elements)])
         return self.graph.call_function(aten.div.Tensor, (total, count))
 
-    def finish(self, outputs: list[fx.Node]) -> fx.GraphModule:
+    def finish(self, outputs: list[fx.Node], orders: list[list[int] | None]) -> fx.GraphModule:
+        """Returns the graph of a chunk, whose results lie in memory in the `orders` of dimensions, or as
+        copies."""
         results = []
-        for node in outputs:
+        for node, order in zip(outputs, orders, strict=True):
             made = self.nodes[node]
             dtype = node.meta["val"].dtype
             if self.region.axis.labels[node] is Role.SUM and accumulated_type(dtype) != dtype:
                 args = (made, accumulated_type(dtype))
                 made = self.graph.call_function(prims.convert_element_type.default, args)
-            order = find_order(node)
             if order is None:
-                # Inductor adds the offset of a result in its memory twice.
+                # Inductor adds the offset of a result in its memory twice. It may also write over one
+                # of two results that are the same memory, or have other strides than the graph.
                 options = {"memory_format": torch.contiguous_format}
                 made = self.graph.call_function(aten.clone.default, (made,), options)
             elif order != sorted(order):
@@ -237,8 +239,10 @@ def make_loop(region: Region, chunks: int, values: Values, is_fused: bool) -> Lo
     known = find_inputs(region.seed.graph)
     symbols = find_symbols([*region.nodes, *inputs])
     check_known(symbols, known)
+    orders = find_orders(outputs)
     bodies = {
-        size: _Body(region, size, symbols, known).finish(outputs) for size in dict.fromkeys(sizes)
+        size: _Body(region, size, symbols, known).finish(outputs, orders)
+        for size in dict.fromkeys(sizes)
     }
     for body in bodies.values():
         body.graph.eliminate_dead_code()
@@ -264,11 +268,7 @@ def make_loop(region: Region, chunks: int, values: Values, is_fused: bool) -> Lo
         symbols,
         results,
         [place if place is None else -1 - place for place in places],
-        {
-            number: order
-            for number, order in enumerate(map(find_order, outputs))
-            if order and order != sorted(order)
-        },
+        {number: order for number, order in enumerate(orders) if order and order != sorted(order)},
         fakes,
         axis.units,
         scratch,

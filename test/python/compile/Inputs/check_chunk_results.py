@@ -1,0 +1,75 @@
+"""Results of chunks: halves and parts of a product, and transposed ones."""
+
+from unittest import mock
+
+import torch
+import torch.nn.functional as F
+from chunk_steps import MESSAGES, compare, make_inputs, run_step, split
+from fad.torch._saved_memory.allocator import watch_allocator
+from fad.torch.compile._chunks import insert
+
+
+def check_joined():
+    """Halves of a product are in its chunks, but for those of as many elements as the operand."""
+    for width in (128, 32):
+        torch._dynamo.reset()
+        MESSAGES.texts.clear()
+
+        def loss(hidden, joined, down):
+            gate, rows = (hidden @ joined).chunk(2, -1)
+            return (F.silu(gate) * rows @ down).square().mean()
+
+        inputs = [torch.randn(512, 32), torch.randn(32, 2 * width), torch.randn(width, 32)]
+        compiled = torch.compile(loss, backend=split(4))
+        found, exact = run_step(compiled, inputs), run_step(loss, inputs)
+        _, taken = watch_allocator(lambda: run_step(compiled, inputs), False)
+        is_right, is_less = compare(found, exact) < 1e-5, taken.peak < 8 * 512 * 2 * width
+        print(f"a gate of {width} is right: {is_right}, less: {is_less}")
+        print(*MESSAGES.find("is computed"), sep="\n")
+
+
+def check_parts():
+    """Parts of a product that leave its chunks, for attention, are memory of their own to Inductor."""
+
+    def loss(hidden, joined):
+        parts = (hidden @ joined).unflatten(0, (4, 1, 128)).split(64, -1)
+        return F.scaled_dot_product_attention(*parts).square().mean()
+
+    torch._dynamo.reset()
+    MESSAGES.texts.clear()
+    compiled = torch.compile(loss, backend="fad", options={"fad.chunks": 4})
+    inputs = [torch.randn(512, 64), torch.randn(64, 192)]
+    error = compare(run_step(compiled, inputs), run_step(loss, inputs))
+    print(f"parts are right: {error < 1e-5}", *MESSAGES.find("is computed"), sep="\n")
+
+
+def check_transposed():
+    """The gradient of logits, which a product reads transposed, leaves its chunks without a copy; where
+    they return the gradient itself, too, with one."""
+
+    def loss(hidden, weight, target):
+        return F.cross_entropy(F.linear(hidden, weight), target)
+
+    def loss_of_two(hidden, weight, other, factor, target):
+        return F.cross_entropy(F.linear(hidden, weight) + other @ factor, target)
+
+    def make(*arguments):
+        loops.append(make_loop(*arguments))
+        return loops[-1]
+
+    make_loop = insert.make_loop
+    hidden, weight, _, target = make_inputs(torch.float64)
+    rows, target = hidden.flatten(0, 1), target.flatten()
+    others = torch.randn_like(rows), torch.randn_like(weight.T)
+    for function, inputs in (
+        (loss, (rows, weight, target)),
+        (loss_of_two, (rows, weight, *others, target)),
+    ):
+        loops = []
+        torch._dynamo.reset()
+        with mock.patch.object(insert, "make_loop", make):
+            found = run_step(torch.compile(function, backend=split(4)), inputs)
+        error = compare(found, run_step(function, inputs))
+        targets = [node.target for body in loops[0].bodies.values() for node in body.graph.nodes]
+        copies = targets.count(torch.ops.aten.clone.default)
+        print(f"transposed: {copies} copies, right: {error < 1e-12}")
