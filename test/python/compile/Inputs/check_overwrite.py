@@ -41,13 +41,6 @@ class Concatenated(nn.Module):
         return (parts.flip(0)[BATCH:] * scale) @ (part * scale).T
 
 
-class Kept(fake_cuda.Moved):
-    def __call__(self, *arguments, **options):
-        with fake_cuda.pretend():
-            self.parts = super().__call__(*arguments, **options)
-        return self.parts
-
-
 class Kernel:
     """A kernel without reductions, of whose arguments the last ones are a number of elements and a
     stream."""
@@ -92,7 +85,7 @@ def execute():
     """Yields how many results of backward are written over operands, and what is wrong."""
     torch.manual_seed(0)
     model, x = Gate(), torch.randn(BATCH, WIDTH, requires_grad=True)
-    partitioner = Kept(budget=2**40)
+    partitioner = fake_cuda.Kept(budget=2**40)
     parts = fake_cuda.write(model, (x,), partitioner, make_inner(partitioner, {}))
     # As the graph has them.
     inputs = [model.gate.weight, x, model.up.weight, model.down.weight]
@@ -113,7 +106,7 @@ def check_alias():
     """Yields what is wrong with a kernel that has an operand by two names."""
     inputs = [torch.randn(size, WIDTH) for size in (BATCH, WIDTH, WIDTH, BATCH)]
     inputs[1].requires_grad_()
-    model, partitioner = Concatenated(), Kept(budget=2**40)
+    model, partitioner = Concatenated(), fake_cuda.Kept(budget=2**40)
     forward, _ = fake_cuda.write(model, inputs, partitioner, make_inner(partitioner, {}))
     right = model(*inputs)
     with tempfile.TemporaryDirectory() as folder:

@@ -140,6 +140,15 @@ class Moved(Partitioner):
         return super().__call__(graph, inputs, **options)
 
 
+class Kept(Moved):
+    """fad's partitioner, which keeps the parts."""
+
+    def __call__(self, graph, inputs, **options):
+        with pretend():
+            self.parts = super().__call__(graph, inputs, **options)
+        return self.parts
+
+
 class MovedStock(Moved):
     """PyTorch's partitioner of such a graph."""
 
