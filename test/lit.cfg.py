@@ -132,8 +132,8 @@ if lit_config.params.get("nightly"):
     if not subprocess.call(find_pythons, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL):
         config.available_features.add("release-pythons")
 else:
-    # Programs run for less time than LLVM's optimizations take. Tests of lowerings and of accuracy
-    # have these by day, too.
+    # LLVM's optimizations take more time than programs of tests run. Tests of lowerings, of accuracy
+    # and of the engine of fad.compile have them nevertheless, and by night all tests.
     config.environment["FAD_OPT_LEVEL"] = "0"
 if config.enable_python:
     config.available_features.add("fad-python")

@@ -250,8 +250,8 @@ static LogicalResult lower(ModuleOp module, const ToCUDAOptions &pipeline) {
     buildToCPUPipeline(pm, pipeline);
   else
     buildToCUDAPipeline(pm, pipeline);
-  if (succeeded(pm.run(module)) && succeeded(verify(module)))
-    return success();
+  if (succeeded(pm.run(module)))
+    return verify(module);
   return emitError(module.getLoc(),
                    "cannot lower the module to this machine; apart from fad's "
                    "own, lower other operations to those of arith, cf, func, "

@@ -41,9 +41,10 @@ void fad::optimize(llvm::Module &module, llvm::TargetMachine &machine,
                    unsigned level, bool isNetwork) {
   if (level == 0)
     return runPasses(module, "function(sroa,early-cse,simplifycfg)");
-  constexpr const llvm::OptimizationLevel *levels[] = {
-      &llvm::OptimizationLevel::O1, &llvm::OptimizationLevel::O2,
-      &llvm::OptimizationLevel::O3};
+  const llvm::OptimizationLevel &passes =
+      level == 1                ? llvm::OptimizationLevel::O1
+      : level == 2 || isNetwork ? llvm::OptimizationLevel::O2
+                                : llvm::OptimizationLevel::O3;
   llvm::PipelineTuningOptions tuning;
   tuning.LoopInterleaving = true;
   tuning.LoopVectorization = true;
@@ -51,7 +52,6 @@ void fad::optimize(llvm::Module &module, llvm::TargetMachine &machine,
   tuning.LoopUnrolling = !isNetwork;
   llvm::PassBuilder builder(&machine, tuning);
   ::runPasses(module, builder, [&](llvm::PassBuilder &builder) {
-    return builder.buildPerModuleDefaultPipeline(
-        *levels[std::min(level, isNetwork ? 2u : 3u) - 1]);
+    return builder.buildPerModuleDefaultPipeline(passes);
   });
 }

@@ -22,10 +22,11 @@ namespace mlir::fad {
 void runPasses(llvm::Module &module, StringRef pipeline);
 
 /// Optimizes `module` for the processor of `machine`, as much as LLVM does at
-/// `level`, 0 to 3. At 0, values leave memory, and no more. A network, which is
-/// a sequence of many loops, gets no more than level 2, and its loops are not
-/// unrolled: that makes twice the code, which takes twice the time to compile
-/// and no less time to run.
+/// `level`, 0 to 3. At 0, only what saves time of compilation is done: less
+/// code is left where values are in registers and equal ones are one. A
+/// network, which is a sequence of many loops, gets no more than level 2, and
+/// its loops are vectorized but not unrolled: that makes twice the code, which
+/// takes twice the time to compile and no less time to run.
 void optimize(llvm::Module &module, llvm::TargetMachine &machine,
               unsigned level, bool isNetwork);
 

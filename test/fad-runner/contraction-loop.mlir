@@ -1,7 +1,7 @@
 // A product in a loop leaves nothing on the stack: a hundred thousand calls of a
 // library return. The spectral radius of the matrix is 1, so nothing vanishes.
 
-// RUN: fad-runner %s --arg=100000 --arg=0.03125 --arg=1 --contractions=library \
+// RUN: env FAD_OPT_LEVEL=3 fad-runner %s --arg=100000 --arg=0.03125 --arg=1 --contractions=library \
 // RUN:   | FileCheck %s
 // RUN: not fad-opt %s -fad-to-cpu=contractions=blas 2>&1 | FileCheck %s --check-prefix=VALUE
 // RUN: not fad-runner %s --contractions=blas 2>&1 | FileCheck %s --check-prefix=VALUE

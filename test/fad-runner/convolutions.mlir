@@ -8,9 +8,9 @@
 // RUN: fad-runner %s --entry=line --policy=fad --contractions=library --check-gradients
 // RUN: fad-runner %s --entry=volume --policy=fad --contractions=library --check-gradients
 // RUN: fad-runner %s --entry=element --policy=fad --contractions=library --check-gradients
-// RUN: fad-runner %s --entry=element --policy=fad --contractions=loops --check-gradients
+// RUN: env FAD_OPT_LEVEL=3 fad-runner %s --entry=element --policy=fad --contractions=loops --check-gradients
 // RUN: fad-runner %s --entry=element_f64 --policy=fad --contractions=library --check-gradients
-// RUN: fad-runner %s --entry=element_f64 --policy=fad --contractions=loops --check-gradients
+// RUN: env FAD_OPT_LEVEL=3 fad-runner %s --entry=element_f64 --policy=fad --contractions=loops --check-gradients
 // RUN: fad-runner %s --entry=strided_element --policy=fad --contractions=library --check-gradients
 
 

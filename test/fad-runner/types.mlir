@@ -33,10 +33,10 @@
 // RUN: %{check} 'np.all(out0.view("u4") % 65536 == 0)' 'np.all(grad0.view("u4") % 65536 == 0)'
 
 // The results do not depend on how the gradients are checked, which is in f64.
-// RUN: sed s/TYPE/bf16/g %s | fad-runner - --check-gradients | FileCheck %s
-// RUN: sed s/TYPE/f16/g %s | fad-runner - --check-gradients | FileCheck %s
-// RUN: sed s/TYPE/f32/g %s | fad-runner - --check-gradients | FileCheck %s
-// RUN: sed s/TYPE/f64/g %s | fad-runner - --check-gradients | FileCheck %s
+// RUN: sed s/TYPE/bf16/g %s | env FAD_OPT_LEVEL=3 fad-runner - --check-gradients | FileCheck %s
+// RUN: sed s/TYPE/f16/g %s | env FAD_OPT_LEVEL=3 fad-runner - --check-gradients | FileCheck %s
+// RUN: sed s/TYPE/f32/g %s | env FAD_OPT_LEVEL=3 fad-runner - --check-gradients | FileCheck %s
+// RUN: sed s/TYPE/f64/g %s | env FAD_OPT_LEVEL=3 fad-runner - --check-gradients | FileCheck %s
 // CHECK: {{^}}0 {{ *}}tensor<3x5x{{b?f[0-9]+}}> {{.*}} ok
 // CHECK: {{^}}1 {{ *}}tensor<5x4x{{b?f[0-9]+}}> {{.*}} ok
 

@@ -1,4 +1,4 @@
-# RUN: env FAD_OPT_LEVEL=3 %python %s
+# RUN: %python %s
 """Elementwise operations, whose loops go over vectors, on sizes around those of
 vectors and tiles, against numpy, element by element."""
 
