@@ -204,7 +204,10 @@ def torch_python_command(feature, imports):
     """The interpreter that has imported modules, where there is the package of that feature."""
     if feature not in config.available_features:
         return config.python_executable
-    name, _ = torch_python.start(config.python_executable, config.environment, imports)
+    if config.enable_python:
+        imports = [*imports, "fad.torch.compile"]
+    whole = bool(lit_config.params.get("nightly"))
+    name, _ = torch_python.start(config.python_executable, config.environment, imports, whole)
     return f"{config.python_executable} -I -S {torch_python.__file__} {name}"
 
 

@@ -1,14 +1,19 @@
 """Interpreters that have imported PyTorch already: `%torch_python` in tests, and with models of
 transformers, `%transformers_python`.
 
-Importing PyTorch and Inductor takes about four seconds of processor time. A server, which
+Importing PyTorch, Inductor and fad takes about five seconds of processor time. A server, which
 lit.cfg.py starts, does it once, at the first request, and forks a process for each script.
 The process has the script's arguments, working directory, environment and standard streams;
 its exit status and its signal are those of the client, which is what a test runs.
 
-The server imports nothing of fad. It has one thread, so that a fork leaves no lock held. It
-and its processes end when no process of lit's holds the other end of its pipe, and a process
-ends with its client. A script gets an interpreter of its own where
+The server has one thread, so that a fork leaves no lock held. It and its processes end when no
+process of lit's holds the other end of its pipe, and a process ends with its client. A process
+ends without the interpreter's destruction of modules and their objects, which are the server's
+for the most part: that would copy its memory, for a third of a second of processor time. Garbage
+is collected less often than in an interpreter. A server that is `whole`, as that of the nightly
+tests is, does neither.
+
+A script gets an interpreter of its own where
 
 - the environment differs from the server's in more than `FREE`: many libraries read it when
   they are imported;
@@ -54,9 +59,10 @@ FREE_PREFIX = "FAD_"
 HEADER = struct.Struct("!I")
 
 
-def start(python, environment, imports):
+def start(python, environment, imports, whole=False):
     """Starts a server for this process and those that it forks; returns its name, and the
     end of the pipe, with which the server ends."""
+    kind = "--serve-whole" if whole else "--serve"
     name = f"fad-torch-python-{os.getpid()}-{os.urandom(8).hex()}"
     read, write = os.pipe()
     with socket.socket(socket.AF_UNIX) as listener:
@@ -65,7 +71,7 @@ def start(python, environment, imports):
         import subprocess
 
         subprocess.Popen(
-            [python, __file__, "--serve", str(listener.fileno()), str(read), *imports],
+            [python, __file__, kind, str(listener.fileno()), str(read), *imports],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             env=environment,
@@ -97,10 +103,11 @@ def fixed(environment):
 
 
 class Server:
-    def __init__(self, listener, pipe, imports):
+    def __init__(self, listener, pipe, imports, whole):
         import selectors
 
         self.imports = imports
+        self.whole = whole
         self.selectors = selectors
         self.listener = listener
         self.pipe = pipe
@@ -159,6 +166,7 @@ class Server:
         """Imports what scripts share; the threads of BLAS end at the first fork."""
         import gc
         import importlib
+        import weakref
 
         for name in self.imports:
             importlib.import_module(name)
@@ -175,6 +183,12 @@ class Server:
         # Objects that are here stay: collections do not touch, hence not copy, them.
         gc.collect()
         gc.freeze()
+        if not self.whole:
+            # Compilers make many objects that last.
+            gc.set_threshold(50_000, 20, 100)
+            # PyTorch's libraries of operators need not be taken apart at each end.
+            for finalizer in list(weakref.finalize._registry):
+                finalizer.atexit = False
         self.warm = True
 
     def fork(self, connection, request, streams):
@@ -246,6 +260,35 @@ def set_up(request):
     sys.argv = request["arguments"]
 
 
+def run_to_end(request):
+    """Runs a request and ends its process, with all that others see of an interpreter's end."""
+    import atexit
+    import ctypes
+    import threading
+
+    try:
+        run(request)
+        status = 0
+    except SystemExit as end:
+        status = end.code
+        if status is None:
+            status = 0
+        elif not isinstance(status, int):
+            sys.stdout.flush()
+            print(status, file=sys.stderr)
+            status = 1
+    threading._shutdown()
+    atexit._run_exitfuncs()
+    for stream in [sys.stdout, sys.stderr]:
+        try:
+            stream.flush()
+        except (OSError, ValueError):
+            status = 120
+    # Those of C, of all streams.
+    ctypes.CDLL(None).fflush(None)
+    os._exit(status & 0xFF)
+
+
 def run(request):
     """Runs a script, a command or a module as the interpreter would."""
     import builtins
@@ -302,9 +345,11 @@ def ask(name, arguments):
 
 
 def main():
-    if sys.argv[1] == "--serve":
+    if sys.argv[1] in {"--serve", "--serve-whole"}:
+        whole = sys.argv[1] == "--serve-whole"
         listener = socket.socket(fileno=int(sys.argv[2]))
-        run(Server(listener, int(sys.argv[3]), sys.argv[4:]).serve())
+        request = Server(listener, int(sys.argv[3]), sys.argv[4:], whole).serve()
+        (run if whole else run_to_end)(request)
         return
     name, *arguments = sys.argv[1:]
     status = None

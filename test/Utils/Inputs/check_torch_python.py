@@ -46,6 +46,12 @@ def write_scripts(folder):
     (folder / "parts" / "part.py").write_text("import sys\nprint(__name__, sys.argv[1:])\n")
     (folder / "wrong.py").write_text("x = (\n")
     at_exit = "import atexit; atexit.register(print, 'end'); print('begin')"
+    later = "import threading; threading.Timer(0.1, print, ['later']).start(); print('begin')"
+    of_c = "import ctypes; ctypes.CDLL(None).puts(b'of C'); print('begin', flush=True)"
+    finalizer = (
+        "import weakref\nclass Kept: pass\n"
+        "kept = Kept(); weakref.finalize(kept, print, 'end'); print('begin')"
+    )
     parts = str(folder / "parts")
     return [
         ([str(script), "a", "b c"], "", {}),
@@ -68,7 +74,11 @@ def write_scripts(folder):
         (["-c", "import sys; sys.exit('message')"], "", {}),
         (["-c", "import os; os.kill(os.getpid(), 11)"], "", {}),
         (["-c", "import os; os.abort()"], "", {}),
+        (["-c", "import sys; sys.exit(263)"], "", {}),
         (["-c", at_exit], "", {}),
+        (["-c", later], "", {}),
+        (["-c", of_c], "", {}),
+        (["-c", finalizer], "", {}),
         (["-c", "import os; os.write(1, b'x'); os._exit(3)"], "", {}),
     ]
 
@@ -90,14 +100,16 @@ def wait_for_end(number):
 def main():
     folder = pathlib.Path(sys.argv[1]).resolve()
     server, pipe = torch_python.start(sys.executable, ENVIRONMENT, [SHARED])
+    whole, _ = torch_python.start(sys.executable, ENVIRONMENT, [SHARED], whole=True)
     wrong = 0
     scripts = write_scripts(folder)
     for arguments, text, environment in scripts:
         own = run([sys.executable, *arguments], folder, text, **environment)
-        served = run(client(server, *arguments), folder, text, **environment)
-        if own != served:
-            wrong += 1
-            print(arguments, own, served, sep="\n")
+        for name in [server, whole]:
+            served = run(client(name, *arguments), folder, text, **environment)
+            if own != served:
+                wrong += 1
+                print(arguments, own, served, sep="\n")
     print(f"{len(scripts)} scripts, {wrong} wrong")
 
     own = []
