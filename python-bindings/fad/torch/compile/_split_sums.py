@@ -13,12 +13,13 @@ from torch.fx.experimental.symbolic_shapes import statically_known_true
 
 from ._build import Builder, Values
 from ._chunks.cost import accumulated_type
-from ._graph import find_kind, find_makers, find_target
+from ._graph import find_kind, find_makers, find_target, is_part
 from ._sizes import estimate_size
 
 aten, prims = torch.ops.aten, torch.ops.prims
 
-# The fewest rows of an element of the batch: the sums take this part of the rows' memory.
+# The fewest rows of an element of the batch: the sums take this part of the rows' memory, or twice that
+# of rows in 16 bits.
 _ROWS = 32
 # The fewest sums: Inductor divides them again where there are fewer than 64 for each multiprocessor of
 # the device.
@@ -73,6 +74,7 @@ def _find_batch(node: fx.Node) -> fx.Node | None:
 def _is_free(node: fx.Node) -> bool:
     """Tells whether the kernel that computes `node` has no reduction: other sums do not go with it."""
     inner = find_makers([node], lambda each: find_kind(each) in ("elementwise", "view"))
-    return all(
-        find_kind(operand) != "reduction" for each in inner for operand in each.all_input_nodes
-    )
+    operands = [operand for each in inner for operand in each.all_input_nodes]
+    # A reduction may have several results, as that of a variance and a mean has.
+    makers = [operand.args[0] if is_part(operand) else operand for operand in operands]
+    return all(find_kind(maker) != "reduction" for maker in makers)
