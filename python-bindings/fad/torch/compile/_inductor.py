@@ -160,15 +160,18 @@ class _SaveMemory(FinishFusion):
     def __call__(self, nodes: list[BaseSchedulerNode]) -> list[BaseSchedulerNode]:
         nodes = super().__call__(nodes)
         try:
-            for kernel in nodes:
-                self._change(kernel)
+            # Results, and operands of the kernels from one on.
+            kept = set(V.graph.get_output_names())
+            for kernel in reversed(nodes):
+                self._change(kernel, kept)
+                kept |= {read.name for read in kernel.read_writes.reads}
             nodes = _unpack_early(nodes)
         except Exception as error:
             # Those that are changed by then are as right as the others.
             warn_of_inductor(error)
         return nodes
 
-    def _change(self, kernel: BaseSchedulerNode) -> None:
+    def _change(self, kernel: BaseSchedulerNode, kept: Container[str]) -> None:
         own = kernel.get_buffer_names()
         scheduler, device = kernel.scheduler, kernel.get_device()
         if device is not None and device.type == "cpu":
@@ -176,7 +179,7 @@ class _SaveMemory(FinishFusion):
             if type(scheduler.get_backend(device)) is CppScheduling:
                 scheduler.backends[device] = _Separate(scheduler)
         if device is not None and device.type != "cpu":
-            _overwrite.let_overwrite(kernel)
+            _overwrite.let_overwrite(kernel, kept)
         for node in kernel.get_nodes():
             reads = sorted(node.read_writes.reads, key=lambda read: read.name in own)
             # The same set in another order, which belongs to the scheduler of this graph.
@@ -189,9 +192,9 @@ class _SaveMemory(FinishFusion):
 class _SaveChunks(_SaveMemory):
     """Finishes fusion, and changes the kernels of chunks alone."""
 
-    def _change(self, kernel: BaseSchedulerNode) -> None:
+    def _change(self, kernel: BaseSchedulerNode, kept: Container[str]) -> None:
         if is_chunk(V.graph.name):
-            super()._change(kernel)
+            super()._change(kernel, kept)
 
 
 def find_parts(buffer: Any) -> list[Any]:

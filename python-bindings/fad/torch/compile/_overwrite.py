@@ -11,20 +11,28 @@ that it follows the others, and chooses an order in which more operations are th
 Inductor compares elements that are read by the same name: an operand that is in the memory of
 another one of the kernel stays."""
 
-from typing import Container, Sequence
+from typing import Any, Container, Sequence
 
-from ._pytorch import BaseSchedulerNode, FusedSchedulerNode, MemoryDep, OrderedSet, V
+from ._pytorch import (
+    BaseSchedulerNode,
+    FusedSchedulerNode,
+    MemoryDep,
+    OrderedSet,
+    can_match_buffer_size,
+)
 
 # By operation of a kernel and operand that it reads, whether it may write over it.
 _Reads = dict[BaseSchedulerNode, dict[str, bool]]
 
 
-def let_overwrite(kernel: BaseSchedulerNode) -> None:
-    """Lets each operation of a fused `kernel` write over an operand that the others have read
-    before."""
+def let_overwrite(kernel: BaseSchedulerNode, kept: Container[str]) -> None:
+    """Lets each operation of a fused `kernel` write over an operand that the others have read before.
+    Operands that are `kept`, as later kernels read them, stay, and so do those that are not the
+    graph's to free."""
     if type(kernel) is not FusedSchedulerNode or not _is_elementwise(kernel):
         return
-    operands = {read.name for read in kernel.read_writes.reads}
+    read = {read.name for read in kernel.read_writes.reads}
+    operands = {name for name in read if name not in kept and _find(kernel, name)}
     kernel.snodes = _order(kernel.get_nodes(), operands)
     shared = _find_shared(kernel.get_nodes())
     before: OrderedSet[str] = OrderedSet()
@@ -78,7 +86,7 @@ def _find_reads(nodes: Sequence[BaseSchedulerNode], operands: Container[str]) ->
         node: {
             read.name: len(accesses[read.name]) == 1
             and read.name not in shared
-            and all(_matches(read, write) for write in node.read_writes.writes)
+            and all(_matches(node, read, write) for write in node.read_writes.writes)
             for read in node.read_writes.reads
             if read.name in operands
         }
@@ -86,12 +94,25 @@ def _find_reads(nodes: Sequence[BaseSchedulerNode], operands: Container[str]) ->
     }
 
 
-def _matches(read: object, write: object) -> bool:
-    """Tells whether an operation writes an element where it has read one of the same type."""
+def _matches(node: BaseSchedulerNode, read: object, write: object) -> bool:
+    """Tells whether `node` writes an element where it has read one, and Inductor may have all that it
+    writes in the memory of all that it reads."""
     if not isinstance(read, MemoryDep) or not isinstance(write, MemoryDep):
         return False
-    is_same = (read.index, read.size) == (write.index, write.size)
-    return is_same and V.graph.get_dtype(read.name) == V.graph.get_dtype(write.name)
+    if (read.index, read.size) != (write.index, write.size):
+        return False
+    operand, result = _find(node, read.name), _find(node, write.name)
+    if operand is None or result is None or result.get_mutation_names():
+        return False
+    return can_match_buffer_size(operand, result)
+
+
+def _find(node: BaseSchedulerNode, name: str) -> Any:
+    """Returns the buffer `name` of the graph of `node`; None for an input that is not the graph's to
+    free."""
+    scheduler = node.scheduler
+    found = scheduler.name_to_donated_buffer.get(name) or scheduler.name_to_buf.get(name)
+    return found and found.node
 
 
 def _list_overwritten(nodes: Sequence[BaseSchedulerNode], reads: _Reads) -> list[str]:

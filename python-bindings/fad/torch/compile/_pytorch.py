@@ -415,6 +415,7 @@ _OF_INDUCTOR = {
     "Scheduler": "torch._inductor.scheduler",
     "V": "torch._inductor.virtualized",
     "WeakDep": "torch._inductor.dependencies",
+    "can_match_buffer_size": "torch._inductor.codegen.wrapper",
     "compile_fx": "torch._inductor.compile_fx",
     "compile_fx_inner": "torch._inductor.compile_fx",
     "is_nonfreeable_buffers": "torch._inductor.utils",

@@ -8,14 +8,19 @@ import itertools
 import pathlib
 import re
 import tempfile
+import types
 from unittest import mock
 
 import fake_cuda
+import sympy
 import torch
 import torch.nn.functional as F
-from fad.torch.compile import _overwrite
+from fad.torch.compile import _inductor, _overwrite
 from fad.torch.compile._backend import make_inner
 from torch import nn
+from torch._inductor.graph import GraphLowering
+from torch._inductor.ir import FixedLayout, InputBuffer
+from torch._inductor.virtualized import V
 
 WIDTH, INNER, BATCH = 32, 64, 48
 KIND = {f"is_{kind}.return_value": False for kind in ("extern", "template", "reduction")}
@@ -142,5 +147,63 @@ def check_order():
                 yield f"{found} is no order of {names}, of which the last reads {needed}"
 
 
+def check_kept():
+    """Yields what is wrong with the operands that each of three kernels may write over, the last a result:
+    those of the graph that no later kernel reads."""
+    graph = mock.Mock(**{"get_output_names.return_value": ["c"]})
+    names = dict.fromkeys("abc", mock.Mock(node="of the graph"))
+    scheduler = types.SimpleNamespace(name_to_buf=names, name_to_donated_buffer={})
+    orders = []
+
+    def order(nodes, operands):
+        orders.append("".join(sorted(operands)))
+        return nodes
+
+    def make_kernel(reads):
+        kernel = mock.MagicMock(**KIND, scheduler=scheduler)
+        kernel.get_device.return_value = torch.device("cuda")
+        kernel.read_writes.reads = [types.SimpleNamespace(name=name) for name in reads]
+        return kernel
+
+    kernels = [make_kernel(reads) for reads in ("ab", "bc", "xbc")]
+    with (
+        V.set_graph_handler(graph),
+        mock.patch.object(_overwrite, "_order", order),
+        mock.patch.object(_overwrite, "type", lambda _: _overwrite.FusedSchedulerNode, create=True),
+        mock.patch.object(_inductor.FinishFusion, "__call__", lambda _, nodes: nodes),
+        mock.patch.object(_inductor, "_unpack_early", lambda nodes: nodes),
+    ):
+        _inductor._SaveMemory()(kernels)
+    if orders != ["b", "", "a"]:
+        yield f"from the last, kernels may write over {orders}"
+
+
+def check_match():
+    """Yields what is wrong with the operands whose memory fits a result of 100 numbers on a GPU."""
+    fits = {
+        (100, torch.float32, "cuda"): True,
+        (100, torch.int32, "cuda"): False,
+        (100, torch.float32, "cpu"): False,
+        (105, torch.float32, "cuda"): True,
+        (106, torch.float32, "cuda"): False,
+        (99, torch.float32, "cuda"): False,
+    }
+    index = sympy.Symbol("index")
+    read, write = (_overwrite.MemoryDep(name, index, (index,), (90,)) for name in "xy")
+
+    def make_buffer(size, dtype, device):
+        layout = FixedLayout(torch.device(device), dtype, [size], [1])
+        return types.SimpleNamespace(node=InputBuffer(name="x", layout=layout))
+
+    with V.set_graph_handler(GraphLowering(torch.fx.symbolic_trace(nn.Identity()))):
+        result = make_buffer(*next(iter(fits)))
+        for operand, right in fits.items():
+            names = {"x": make_buffer(*operand), "y": result}
+            scheduler = types.SimpleNamespace(name_to_buf=names, name_to_donated_buffer={})
+            node = types.SimpleNamespace(scheduler=scheduler)
+            if _overwrite._matches(node, read, write) != right:
+                yield f"a result may be over {operand}: {not right}"
+
+
 def main():
-    print(*execute(), *check_alias(), *check_order(), sep="\n")
+    print(*execute(), *check_alias(), *check_order(), *check_kept(), *check_match(), sep="\n")
