@@ -45,13 +45,12 @@ def run(arguments):
         if not arguments.quick:
             sizes = {**sizes, "batch": BATCHES.get(name, sizes["batch"])}
         pairs = run.find_model(name, sizes, "pairs")
-        if pairs or run.is_over(name):
+        if len(pairs) >= arguments.budgets or run.is_over(name):
             continue
         model = models.make_model(name, "cpu", arguments.quick, sizes)
-        for budget, pair in peaks_measure.measure(model, arguments.budgets):
+        for budget, pair in peaks_measure.measure(model, arguments.budgets, list(pairs)):
             pairs[str(budget)] = pair
-            print(f"{name}: budget {budget}, {pair}", file=sys.stderr)
-        run.save(f"{name}: {len(pairs)} budgets")
+            run.save(f"{name}: budget {budget}, {pair}")
     return run.data
 
 

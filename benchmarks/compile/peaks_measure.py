@@ -2,7 +2,7 @@
 
 import json
 import random
-from typing import Any, Callable, Iterator
+from typing import Any, Callable, Container, Iterator
 
 from torch._inductor import config as inductor_config
 from torch._inductor.async_compile import AsyncCompile
@@ -71,18 +71,25 @@ class _Drawn(Partitioner):
         return super().uuid(), self.drawn
 
 
-def measure(model: Model, count: int) -> Iterator[tuple[int, Pair]]:
-    """Yields so many budgets of `model`, and what is found of each."""
+def measure(model: Model, count: int, present: Container[str]) -> Iterator[tuple[int, Pair]]:
+    """Yields so many budgets of `model`, but for those that are `present`, and what is found of each, when
+    it is measured."""
     AsyncCompile.cpp_pybinding = lambda *arguments, **options: lambda *operands: None
-    partitioner, peaks = _Drawn(count), {}
+    partitioner = _Drawn(count)
     with inductor_config.patch(fx_graph_cache=False):
-        peaks[partitioner.drawn] = _measure(model, partitioner)
-        for bound in {bound for _, bound, _ in partitioner.found.values()} - peaks.keys():
-            partitioner.drawn = bound
-            peaks[bound] = _measure(model, partitioner)
-    for budget, (scheduled, bound, faster) in partitioner.found.items():
-        pair = {"scheduled": scheduled, "measured": peaks[bound], "faster": faster}
-        yield budget, {**pair, "warns": scheduled > budget}
+        peak = _measure(model, partitioner)
+        missing: dict[int | None, list[int]] = {partitioner.drawn: []}
+        for budget, (_, bound, _) in partitioner.found.items():
+            if str(budget) not in present:
+                missing.setdefault(bound, []).append(budget)
+        for bound, budgets in missing.items():
+            if bound != partitioner.drawn:
+                partitioner.drawn = bound
+                peak = _measure(model, partitioner)
+            for budget in budgets:
+                scheduled, _, faster = partitioner.found[budget]
+                pair = {"scheduled": scheduled, "measured": peak, "faster": faster}
+                yield budget, {**pair, "warns": scheduled > budget}
 
 
 def _measure(model: Model, partitioner: _Drawn) -> int:
