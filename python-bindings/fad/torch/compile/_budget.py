@@ -5,7 +5,8 @@ neither Inductor's order of kernels nor all of its fusions. So the peak of a sel
 schedule, and the fastest one within the budget is searched for in few schedules. Each shows by how much
 the estimate is off. Between the slowest selection above the budget and the fastest one within it, the
 error is interpolated, and the next one to be scheduled is the fastest whose corrected estimate is
-within (regula falsi). Where even the larger of both errors lets none be within, the search ends, or
+within (regula falsi). After the fastest of all, the error is taken to grow in proportion to the fall of
+the estimate. Where even the larger of both errors lets none be within, the search ends, or
 tries the next faster one if much of the budget is left."""
 
 import math
@@ -21,13 +22,16 @@ from ._sizes import estimate_time
 # The key of a part's meta for the bytes that its kernels may have alive.
 BOUND = "fad_bound"
 
-# So many selections of a graph are scheduled for a budget: the fastest, one by its error, and two
-# more by those of the others, of which the first is the lowest, where none before is within. If the
+# So many selections of a graph are scheduled for a budget: the fastest, one by its error, and three
+# more by those of the others, of which the second is the lowest, where none before is within. If the
 # lowest is not, the one of no budget follows.
-_MOST = 4
+_MOST = 5
 
 # The part of a budget that is left without a trial of the next faster selection.
-_SLACK = 1 / 20
+_SLACK = 1 / 32
+
+# The error of a selection, less that of the fastest one, as a part of the difference of their estimates.
+_GROWTH = 1 / 8
 
 
 @dataclass(eq=False)
@@ -82,8 +86,12 @@ def _find_next(estimates: list[int], peaks: dict[int, int], budget: int) -> int 
         return next((each for each in between if estimates[each] - correct(each) <= budget), None)
 
     if end not in peaks:
-        is_lost = len(peaks) == _MOST - 2
-        found = None if is_lost else find_first(lambda _: errors[start])
+        growth = _GROWTH if len(peaks) == 1 else 0
+
+        def correct(each: int) -> float:
+            return errors[start] + growth * (estimates[start] - estimates[each])
+
+        found = None if len(peaks) == _MOST - 2 else find_first(correct)
         return between[-1] if found is None and between else found
     if find_first(lambda _: max(errors[start], errors[end])) is None:
         is_near = peaks[end] >= (1 - _SLACK) * budget
