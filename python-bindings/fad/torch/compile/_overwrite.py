@@ -102,7 +102,9 @@ def _matches(node: BaseSchedulerNode, read: object, write: object) -> bool:
     if (read.index, read.size) != (write.index, write.size):
         return False
     operand, result = _find(node, read.name), _find(node, write.name)
-    if operand is None or result is None or result.get_mutation_names():
+    # Results of kernels that a user has written have no layout.
+    has_layouts = all(each is not None and each.maybe_get_layout() for each in (operand, result))
+    if not has_layouts or result.get_mutation_names():
         return False
     return can_match_buffer_size(operand, result)
 
