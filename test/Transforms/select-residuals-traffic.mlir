@@ -129,3 +129,21 @@ func.func @dominated(%p: tensor<1xf32>, %w: tensor<64xf32>, %g: tensor<64xf32> {
   %d = fad.opaque "adjoint" keep (%g, %v) : (tensor<64xf32>, tensor<64xf32>) -> tensor<1xf32>
   return %y, %d : tensor<64xf32>, tensor<1xf32>
 }
+
+// -----
+
+// The kernel that computes %v again reads 384 bytes and writes 256: two and a half for each byte that
+// is not saved.
+
+// CHECK-LABEL: func.func @mixed
+// CHECK: %[[V:.*]] = fad.opaque "sum"
+// CHECK-NOT: fad.residual %[[V]]
+// CHECK: return
+func.func @mixed(%a: tensor<64xf32>, %b: tensor<64xf16>, %g: tensor<64xf32> {fad.cotangent = 0 : i64})
+    -> (tensor<64xf32>, tensor<64xf32> {fad.gradient = 0 : i64})
+    attributes {fad.fuses = #fad.fusion<>, fad.proposals = [["v"]]} {
+  %v = fad.opaque "sum" elementwise (%a, %b) {fad.nodes = ["v"]} : (tensor<64xf32>, tensor<64xf16>) -> tensor<64xf32>
+  %y = fad.opaque "product" keep (%v) : (tensor<64xf32>) -> tensor<64xf32>
+  %d = fad.opaque "adjoint" keep (%g, %v) : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
+  return %y, %d : tensor<64xf32>, tensor<64xf32>
+}

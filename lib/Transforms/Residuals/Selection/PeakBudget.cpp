@@ -74,7 +74,7 @@ readProposals(const JointFunction &joint) {
 /// value again that is in memory anyway, a kernel writes it: one byte for each.
 /// A copy of a weight in 16 bits takes three, and a sum of all layers before,
 /// more with each.
-static constexpr double kTrafficOfByte = 2.25;
+static constexpr double kTrafficOfByte = 2.75;
 
 static double getPrice(const Selection &selection, const PeakModel &model) {
   // A value that cannot be saved has no price.
@@ -106,7 +106,9 @@ static std::vector<Selection> getProposed(const JointFunction &joint,
 
 /// Selections from each proposal, or else the fastest cut, to the fewest bytes.
 /// Others take the place of values there; before that, or not, values are no
-/// longer saved that others which are saved make.
+/// longer saved that others which are saved make. And those from each proposal
+/// to the best of these, which may lack values that its own start does not
+/// save.
 static std::vector<Selection> findDescents(const JointFunction &joint,
                                            CostModel &costs,
                                            const PeakModel &model) {
@@ -128,16 +130,25 @@ static std::vector<Selection> findDescents(const JointFunction &joint,
       found.push_back(network.getResiduals(cut));
     return cuts;
   };
-  for (const ResidualNetwork::Cut &start : starts) {
-    descend(start, small);
-    size_t first = found.size();
-    std::vector<ResidualNetwork::Cut> cuts =
-        descend(start, network.dropComputable(start));
+  auto findBest = [&](size_t first) {
     SmallVector<double> prices;
     for (const Selection &selection : ArrayRef(found).drop_front(first))
       prices.push_back(getPrice(selection, model));
-    descend(cuts[llvm::min_element(prices) - prices.begin()], small);
+    return llvm::min_element(prices) - prices.begin();
+  };
+  std::vector<ResidualNetwork::Cut> tried;
+  for (const ResidualNetwork::Cut &start : starts) {
+    llvm::append_range(tried, descend(start, small));
+    size_t first = found.size();
+    std::vector<ResidualNetwork::Cut> cuts =
+        descend(start, network.dropComputable(start));
+    ResidualNetwork::Cut best = cuts[findBest(first)];
+    llvm::append_range(tried, cuts);
+    llvm::append_range(tried, descend(best, small));
   }
+  ResidualNetwork::Cut best = tried[findBest(0)];
+  for (const ResidualNetwork::Cut &start : starts)
+    descend(start, best);
   found.push_back(network.getResiduals(small));
   return found;
 }
