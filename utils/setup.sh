@@ -10,6 +10,9 @@ source utils/python-packages.sh
 # installed, or "leave" it out.
 python_packages=use
 
+# CMake's options for a build that is not there yet.
+build_options=()
+
 # Packages that a build and its tests need, as Debian 12 calls it. LLVM 22 comes from
 # bookworm-security, which a stock Debian 12 has enabled.
 packages=(
@@ -90,17 +93,19 @@ find_python() {
   return 1
 }
 
-# configure PRESET: for a build from scratch, which takes a third of the time
+# configure PRESET [OPTION...]: for a build from scratch, which takes a third of the time
 # where the files of a folder are compiled as one. Clang takes two thirds of
-# GCC's time. A build that is there keeps its compiler, CXX chooses another, and
-# the build with sanitizers has GCC's, which is tried that way.
+# GCC's time. A build that is there keeps its compiler and options, CXX chooses another compiler,
+# and the build with sanitizers has GCC's, which is tried that way.
 configure() {
-  local compiler=()
-  if [ "$1" = release ] && [ ! -e build/CMakeCache.txt ] && [ -z "${CXX:-}" ] &&
-    command -v clang++-22 >/dev/null; then
-    compiler=(-DCMAKE_C_COMPILER=clang-22 -DCMAKE_CXX_COMPILER=clang++-22)
+  local options=()
+  if [ "$1" = release ] && [ ! -e build/CMakeCache.txt ]; then
+    options=("${@:2}")
+    if [ -z "${CXX:-}" ] && command -v clang++-22 >/dev/null; then
+      options+=(-DCMAKE_C_COMPILER=clang-22 -DCMAKE_CXX_COMPILER=clang++-22)
+    fi
   fi
-  cmake --preset "$1" "${compiler[@]}" -DFAD_UNITY_BUILD=ON \
+  cmake --preset "$1" "${options[@]}" -DFAD_UNITY_BUILD=ON \
     -DPython3_EXECUTABLE="$python" -DFAD_TEST_PYTHON="$python"
 }
 
@@ -160,7 +165,7 @@ build_beside_packages() {
 # set_up [TARGET...]: builds the targets in one run, for no core to wait; else all.
 set_up() {
   prepare
-  step "Configure" configure release
+  step "Configure" configure release "${build_options[@]}"
   if [ "$python_packages" = install ] && ! venv_is_complete; then
     step "Build, and install the other Python packages" build_beside_packages "${@:-all}"
   else
