@@ -10,7 +10,7 @@ from torch import fx
 from .._requirements import torch
 from ..compile._backend import compile_inductor
 from ..compile._graph import copy_graph
-from ..compile._alternatives import Choice, Search
+from ..compile._alternatives import ANY_PEAK, Search
 from ..compile._chunks import Chunks
 from ..compile._log import without_budgets
 from ..compile._budget import Trial
@@ -31,20 +31,25 @@ from .fake import Example, Loss
 # The budget of the lowest peak that fad finds.
 LOWEST = "lowest"
 
+# Tells whether a fraction of so many bytes is of use.
+Accepts = Callable[[int], bool]
+
 
 @dataclass
 class Scheduled:
-    """The memory of a step of each graph, in the order of forward, and the choice of a budget."""
+    """The memory of a step of each graph, in the order of forward, as a budget chooses; and of one
+    graph, that of its `fastest` step. Where the budget `is_left` without a choice, it has that alone."""
 
     graphs: list[StepMemory] = field(default_factory=list)
-    choices: list[Choice | None] = field(default_factory=list)
+    fastest: StepMemory | None = None
+    is_left: bool = False
 
-    def add(self, parts: Parts, schedules: Any, modules: Collection[str]) -> None:
-        """Adds the step of `parts`, of Inductor's `schedules`."""
-        storages = list_scheduled(*parts, schedules)
-        allocations = [describe_storage(each, modules) for each in storages if each.bytes]
-        forward, backward = (schedule.kernels for schedule in schedules)
-        self.graphs.append(make_step_memory(allocations, forward + backward, forward))
+    def add(
+        self, memory: StepMemory, fastest: StepMemory | None = None, is_left: bool = False
+    ) -> None:
+        """Adds the step of a graph."""
+        self.fastest, self.is_left = None if self.graphs else fastest, is_left
+        self.graphs.append(memory)
 
     def join(self) -> StepMemory:
         """Returns the memory of the step of all graphs: forward of each in their order, then
@@ -71,6 +76,14 @@ class Scheduled:
         return make_step_memory(allocations, end, start)
 
 
+def _find_memory(parts: Parts, schedules: Any, modules: Collection[str]) -> StepMemory:
+    """Returns the memory of the step of `parts`, of Inductor's `schedules`."""
+    storages = list_scheduled(*parts, schedules)
+    allocations = [describe_storage(each, modules) for each in storages if each.bytes]
+    forward, backward = (schedule.kernels for schedule in schedules)
+    return make_step_memory(allocations, forward + backward, forward)
+
+
 def count_kept(memory: StepMemory) -> int:
     """Returns the bytes that a step keeps for backward."""
     return sum(each.bytes for each in memory.allocations if each.kind == "saved tensor")
@@ -92,40 +105,48 @@ class _Stock(CustomPartitionerFn):
         # Graphs inside of others have no inputs of their own.
         if joint_inputs:
             schedules = schedule_parts(parts, options["num_fwd_outputs"], None)
-            self.found["inductor"].add(parts, schedules, self.modules)
+            self.found["inductor"].add(_find_memory(parts, schedules, self.modules))
         return parts
 
 
 class _Kept(Partitioner):
     """fad's partitioner with a budget, of which the schedule of the chosen parts is kept."""
 
-    # The choice of a graph, and that at another size, which is taken again.
-    choice: Choice | None = None
-    before: Choice | None = None
+    # The parts of the fastest selection of a graph, of whose peak a budget is a fraction; of which no
+    # selection is searched for that this function of its bytes refuses.
+    fastest: Parts | None = None
+    accepts: Accepts | None = None
+    is_left = False
+    # The schedules of all selections of a graph.
+    kept: list[tuple[Parts, bool, tuple[Schedule, Schedule]]] = []
 
     def choose(self, search: Search) -> Trial:
-        again = search.repeat(self.before) if self.before else None
-        trial = again or super().choose(search)
-        self.choice = search.describe(trial)
-        return trial
+        if not self.fraction:
+            return super().choose(search)
+        fastest = search.make_trial(ANY_PEAK)
+        self.fastest = fastest.parts
+        self.is_left = bool(self.accepts and not self.accepts(fastest.peak))
+        return fastest if self.is_left else super().choose(search)
 
     def __getstate__(self) -> dict[str, Any]:
         # Inductor copies its configuration, in which this is, and no fake tensor can be copied.
-        return {name: value for name, value in super().__getstate__().items() if name != "kept"}
+        left_out = "kept", "fastest", "accepts"
+        return {
+            name: value for name, value in super().__getstate__().items() if name not in left_out
+        }
 
     def _schedule(
         self, parts: Parts, num_fwd_outputs: int, is_stock: bool = False
     ) -> tuple[Schedule, Schedule]:
         schedules = super()._schedule(parts, num_fwd_outputs, is_stock)
         bounds = bounds_memory(parts[0], self.has_budget)
-        vars(self).setdefault("kept", []).append((parts, bounds, schedules))
+        self.kept.append((parts, bounds, schedules))
         return schedules
 
     def find_schedules(self, parts: Parts, num_fwd_outputs: int) -> tuple[Schedule, Schedule]:
-        """Returns the schedules of the `parts` that were chosen."""
-        kept = vars(self).pop("kept", [])
+        """Returns the schedules of the `parts` that were chosen, or tried."""
         now = parts, bounds_memory(parts[0], self.has_budget)
-        found = [schedules for other, bounds, schedules in kept if (other, bounds) == now]
+        found = [schedules for other, bounds, schedules in self.kept if (other, bounds) == now]
         return found[0] if found else super()._schedule(parts, num_fwd_outputs)
 
 
@@ -152,9 +173,9 @@ class _Plans(CustomPartitionerFn):
         options: Mapping[str, Any],
         modules: Collection[str],
         chunks: Chunks,
-        choices: Mapping[str, Sequence[Choice | None]],
+        accepts: Accepts | None,
     ) -> None:
-        self.modules, self.choices = modules, choices
+        self.modules, self.accepts = modules, accepts
         self.own = {
             name: _Lowest(chunks) if budget == LOWEST else _Kept(budget=budget, chunks=chunks)
             for name, budget in options.items()
@@ -173,14 +194,16 @@ class _Plans(CustomPartitionerFn):
         for name, own in self.own.items():
             own.has_decompositions, own.given = True, self.given
             own.warns_at_once = False
-            found, before = self.found[name], self.choices.get(name, ())
-            number = len(found.graphs)
-            own.choice, own.before = None, before[number] if number < len(before) else None
+            own.kept, own.fastest, own.is_left = [], None, False
+            own.accepts = self.accepts
             copy = fx.GraphModule(gm, copy_graph(gm.graph))
-            parts = own(copy, joint_inputs, **options)
-            schedules = own.find_schedules(parts, options["num_fwd_outputs"])
-            found.add(parts, schedules, self.modules)
-            found.choices.append(own.choice)
+            chosen = own(copy, joint_inputs, **options)
+            steps = []
+            for parts in filter(None, (chosen, own.fastest)):
+                schedules = own.find_schedules(parts, options["num_fwd_outputs"])
+                steps.append(_find_memory(parts, schedules, self.modules))
+            self.found[name].add(*steps, is_left=own.is_left)
+            own.kept = []
         return partition_by_pytorch(gm, joint_inputs, **options)
 
 
@@ -191,17 +214,17 @@ def schedule_step(
     budgets: Mapping[str, Any],
     has_stock: bool = True,
     chunks: Chunks = "auto",
-    choices: Mapping[str, Sequence[Choice | None]] = {},
+    accepts: Accepts | None = None,
 ) -> dict[str, Scheduled]:
     """Returns the schedules of a step of `loss` with the fake `example`, by plan: those of Inductor
     as "inductor", if `has_stock`, and those of fad with `chunks` for each of `budgets` by name, of which
-    None is none. `names` are those of modules. Budgets take the `choices` again that they made at
-    another size, by plan and graph."""
+    None is none. `names` are those of modules. Selections within fractions are searched for where
+    `accepts` tells so of the bytes of the fastest."""
     found: dict[str, Scheduled] = {}
     if has_stock:
         found |= _capture(loss, example, _Stock(names), _compile_stock)
     if budgets:
-        plans = _Plans(budgets, names, chunks, choices)
+        plans = _Plans(budgets, names, chunks, accepts)
         found |= _capture(loss, example, plans, compile_inductor)
     return found
 

@@ -1,5 +1,6 @@
 """Whether a training step fits in a memory, before it runs."""
 
+import contextlib
 import logging
 import math
 import warnings
@@ -19,7 +20,7 @@ from .._saved_memory.modules import ModuleMarks
 from ..compile._chunks import Chunks, check_chunks
 from ..compile._step_memory import list_peak
 from ..compile._workspace import Limit, limit_calls
-from .compiled import LOWEST, count_kept, schedule_step
+from .compiled import LOWEST, Accepts, count_kept, schedule_step
 from .configurations import find_positions
 from .deep import Deep
 from .eager import Traced, trace_step
@@ -28,14 +29,17 @@ from .layers import find_layers
 from .optimizers import find_optimizer
 from .progress import clear_progress, show_progress
 from .report import Fit, Plan
-from .search import Sizes, find_largest
+from .search import Fixed, Sizes, find_largest
 
 PLANS = ("eager", "inductor", "fad", LOWEST)
 _DEVICES = ("cpu", "cuda")
 # Searches of the largest size end where a step of a schedule leaves so much of the memory.
 _SLACK = 0.01
-# Budgets choose anew for a size that is so many times another one, or as small a part of it.
-_FAR = 2
+# Budgets that are fractions are not searched for at sizes at which they are less of the memory.
+_LOW = 0.95
+# At sizes that are no more than so many times another one, or as small a part of it, they take about
+# as large a part of the fastest step.
+_FAR = 4
 # Calls of libraries of a CPU run alone for their workspaces if their operands have so many elements
 # at most.
 _ELEMENTS = 1 << 24
@@ -153,15 +157,15 @@ class _Step:
         example: Example,
         budgets: Mapping[str, Any],
         has_stock: bool,
-        choices: Mapping[str, Any] = {},
+        accepts: Accepts | None = None,
     ) -> Any:
-        """Returns the schedules of the step by Inductor, and of fad's plans of `budgets`, which take
-        the `choices` of another size again."""
+        """Returns the schedules of the step by Inductor, and of fad's plans of `budgets`, which search
+        where `accepts` tells so of the bytes of the fastest step."""
         with self.mode, limit_calls(self.limit), warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="no selection that fad tries")
             fake = example.make_fake(self.mode)
             names, chunks = self.marks.names, self.chunks
-            return schedule_step(self.loss, fake, names, budgets, has_stock, chunks, choices)
+            return schedule_step(self.loss, fake, names, budgets, has_stock, chunks, accepts)
 
 
 class _Answer:
@@ -188,10 +192,10 @@ class _Answer:
         # By plan, the largest peak of a graph.
         self.peaks: dict[str, int] = {}
         # By plan, the sizes that have been tried.
-        fixed = {each.numel() * each.itemsize for each in loss.parameters()}
+        fixed = self._find_fixed()
         self.sizes = {name: Sizes(DIMENSIONS[vary] + 1, fixed) for name in plans}
-        # By plan and size, what a budget that is no number of bytes chooses.
-        self.choices: dict[str, dict[int, Any]] = {name: {} for name in plans}
+        # Those of the fastest selection, of which a budget is a fraction.
+        self.fastest = {name: Sizes(DIMENSIONS[vary] + 1, fixed) for name in plans}
 
     def make(self, model: str, device: str, optimizer: str) -> Fit:
         """Returns the answer."""
@@ -214,6 +218,20 @@ class _Answer:
             tuple(self._list_unknown(device)),
         )
 
+    def _find_fixed(self) -> Fixed:
+        """Returns the bytes that do not depend on the size, for searches of the largest one."""
+        parameters = self.step.loss.parameters()
+        fixed = Fixed([each.numel() * each.itemsize for each in parameters])
+        if self.memory is not None and {*self.plans} - {"eager"}:
+            step = self.deep.steps[0] if self.deep else self.step
+            sizes = self.size, 2 * self.size
+            examples = [self.example.resize(self.vary, size) for size in sizes]
+            # A model may not run with twice the length.
+            with contextlib.suppress(ValueError):
+                steps = _run(lambda: [step.trace(each, False).memory for each in examples])
+                fixed.compare(self.size, *steps)
+        return fixed
+
     def _make_deep(self) -> Deep | None:
         """Returns the steps of fewer layers, of which those of all follow; None where none do."""
         layers = find_layers(self.step.loss.model)
@@ -227,9 +245,12 @@ class _Answer:
             return None
         return deep if is_regular else None
 
-    def _find_memories(self, example: Example, only: str | None = None) -> dict[str, Any]:
+    def _find_memories(
+        self, example: Example, only: str | None = None, accepts: Accepts | None = None
+    ) -> dict[str, Any]:
         """Returns the memory of a step with `example`, and what it keeps, by plan; of the plan
-        `only`, where one is named."""
+        `only`, where one is named. Of budgets that are left, there is that of the fastest selection
+        alone."""
         found: dict[str, Any] = {}
         wanted = [only] if only else self.plans
         if "eager" in wanted:
@@ -253,11 +274,12 @@ class _Answer:
             has_stock = has_stock and "inductor" not in found
         if budgets or has_stock:
             size = example.get_size(self.vary)
-            choices = {name: self._find_choices(name, size) for name in budgets}
-            scheduled = _run(lambda: self.step.schedule(example, budgets, has_stock, choices))
+            scheduled = _run(lambda: self.step.schedule(example, budgets, has_stock, accepts))
             for name, each in scheduled.items():
-                if budgets.get(name) == LOWEST or isinstance(budgets.get(name), float):
-                    self.choices[name][size] = each.choices
+                if each.fastest is not None:
+                    self.fastest[name].add(size, each.fastest)
+                if each.is_left:
+                    continue
                 self.graphs = max(self.graphs, len(each.graphs))
                 memory = each.join()
                 found[name] = memory, count_kept(memory)
@@ -266,12 +288,6 @@ class _Answer:
         for name, (memory, _) in found.items():
             self.sizes[name].add(example.get_size(self.vary), memory)
         return found
-
-    def _find_choices(self, name: str, size: int) -> Any:
-        """Returns what a budget chose at a size near this one."""
-        near = (each for each in self.choices[name] if size / _FAR < each < size * _FAR)
-        found = min(near, key=lambda each: abs(each - size), default=None)
-        return () if found is None else self.choices[name][found]
 
     def _make_plan(self, name: str, memory: Any, kept: int) -> Plan:
         update = self.traced.update if self.step.make_optimizer else 0
@@ -299,29 +315,43 @@ class _Answer:
 
     def _find_largest(self, name: str, peak: int) -> tuple[int, int, str]:
         """Returns the largest size within the memory, its peak, and the limit of the size."""
-        assert self.memory is not None
+        memory = self.memory
+        assert memory is not None
         update = self.traced.update if self.step.make_optimizer else 0
         fixed = self.parameters + self.buffers + self.traced.state
         least = fixed + max(update, self.traced.gradients)
-        if least > self.memory:
+        if least > memory:
             return 0, peak, f"{show_bytes(least)} of parameters, gradients and the optimizer"
 
         # By the sizes with which the model does not run, the limit.
         stops: dict[int, str] = {}
         positions = find_positions(getattr(self.step.loss.model, "config", None))
 
-        def count(size: int) -> float:
+        left: set[int] = set()
+        is_steered = self.graphs == 1 and bool(self.fastest[name].known)
+
+        def count(size: int, is_sure: bool = not is_steered) -> float:
             if self.vary == "length" and positions is not None and size > positions:
                 stops[size] = f"the {positions} positions of the configuration"
                 return math.inf
             example = self.example.resize(self.vary, size)
+            static = self._count_static(example)
+
+            def accepts(fastest: int) -> bool:
+                step = self._find_part(name, size) * fastest
+                return _LOW <= (static + step) / memory <= 1 + _SLACK
+
             try:
-                memory, _ = self._find_memories(example, name)[name]
+                found = self._find_memories(example, name, None if is_sure else accepts)
             except ValueError:
                 # A model may have no more positions, for example.
                 stops[size] = f"the model, which does not run with a {self.vary} of {size}"
                 return math.inf
-            return self._count_static(example) + max(memory.bytes, update)
+            left.discard(size)
+            if name in found:
+                return static + max(found[name][0].bytes, update)
+            left.add(size)
+            return static + max(self._scale(name, (size,), size), update)
 
         def predict(size: int) -> float | None:
             step = self.sizes[name].predict(size)
@@ -329,19 +359,40 @@ class _Answer:
                 return None
             return self._count_static(self.example.resize(self.vary, size)) + max(step, update)
 
-        def scale(size: int) -> float:
-            step = self.sizes[name].scale(self.size, size)
+        def scale(near: Sequence[int], size: int) -> float:
+            step = self._scale(name, near, size)
             return self._count_static(self.example.resize(self.vary, size)) + max(step, update)
 
         fixed += self.traced.gradients
         more = () if name == "eager" else (scale, _SLACK, self.vary == "batch")
-        found = find_largest(self.size, peak, count, fixed, self.memory, predict, *more)
-        return *found, self._find_limit(name, found[0], stops)
+        known: dict[int, float] = {self.size: peak}
+        while True:
+            found = find_largest(known, count, fixed, memory, predict, *more)
+            if found[0] not in left:
+                return *found, self._find_limit(name, found[0], stops)
+            known[found[0]] = count(found[0], True)
+
+    def _scale(self, name: str, near: Sequence[int], size: int) -> float:
+        """Returns about the bytes of a step of a size by those of one or two sizes `near` it, the
+        nearest first."""
+        fastest = self.fastest[name]
+        if fastest.known.keys() >= {*near}:
+            return self._find_part(name, size) * fastest.scale(near, size)
+        return self.sizes[name].scale(near, size)
+
+    def _find_part(self, name: str, size: int) -> float:
+        """Returns about which part of the fastest step of a size the budget of a plan takes: that which
+        it does at a size near it, or says."""
+        known, fastest = self.sizes[name].known, self.fastest[name].known
+        near = min(known.keys() & fastest.keys(), key=lambda each: abs(math.log(each / size)))
+        if size / _FAR <= near <= size * _FAR:
+            return known[near][0].bytes / fastest[near][0].bytes
+        return self.budgets[name]
 
     def _find_limit(self, name: str, largest: int, stops: Mapping[int, str]) -> str:
         """Returns the limit of the `largest` size of a plan: of `stops`, or what takes the most memory."""
         known = self.sizes[name].known
-        above = {size for size in known if size > largest}
+        above = {size for size in {*known, *self.fastest[name].known} if size > largest}
         if largest and stops and not above:
             return stops[min(stops)]
         memory, _ = known[largest or min(known)]

@@ -2,8 +2,9 @@
 
 import bisect
 import math
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
+from typing import Any
 
 from ..compile._step_memory import StepMemory, make_step_memory
 from .layers import get_structure
@@ -12,16 +13,48 @@ from .layers import get_structure
 _MOST = 24
 # No batch is larger.
 _LARGEST = 2**24
+# Between sizes of so many and one more, steps differ little.
+_SMOOTH = 16
 # Powers that are so near 1 are those of lines, and those near 0 do not grow.
 _NEAR = 0.1
 
 
+class Fixed:
+    """The bytes of storages that are the same at each size: those of the `parameters`, and of storages
+    of a step with as many at two sizes; but those of storages that grow are none."""
+
+    def __init__(self, parameters: Collection[int]) -> None:
+        self.fixed = {*parameters}
+        # By bytes at a size, those at twice the size.
+        self.growing: set[tuple[int, int]] = set()
+        self.size = 1
+
+    def compare(self, size: int, one: StepMemory, double: StepMemory) -> None:
+        """Adds a step of a `size`, and one of twice the size."""
+        made: tuple[dict[Any, list[int]], ...] = {}, {}
+        for step, found in zip((one, double), made):
+            for each in step.allocations:
+                key = each.kind, each.operation, each.module, each.line
+                found.setdefault(key, []).append(each.bytes)
+        # Some operations make no copies of one row, for example.
+        equal = [key for key, found in made[0].items() if len(found) == len(made[1].get(key, ()))]
+        pairs = {pair for key in equal for pair in zip(made[0][key], made[1][key])}
+        self.growing = {(before, after) for before, after in pairs if before < after}
+        self.fixed |= {before for before, after in pairs if before == after}
+        self.size = size
+
+    def find(self, size: int) -> set[int]:
+        """Returns the bytes at a size."""
+        growth = size / self.size - 1
+        return self.fixed - {round(a + (b - a) * growth) for a, b in self.growing}
+
+
 class Sizes:
     """The bytes of a step by the size of its inputs. Where only the bytes of the storages differ, each
-    is a polynomial of the size, of a `degree`, and the step of another size follows. `fixed` are the
-    bytes of each parameter."""
+    is a polynomial of the size, of a `degree`, and the step of another size follows, or by what is
+    `fixed`, about that."""
 
-    def __init__(self, degree: int, fixed: Collection[int]) -> None:
+    def __init__(self, degree: int, fixed: Fixed) -> None:
         self.degree, self.fixed = degree, fixed
         self.known: dict[int, tuple[StepMemory, object]] = {}
 
@@ -52,13 +85,19 @@ class Sizes:
         first = memories[0]
         return make_step_memory(allocations, first.operations, first.backward).bytes
 
-    def scale(self, known: int, size: int) -> int:
-        """Returns about the bytes of the step of a size by those of a `known` one: all but gradients,
-        and what is as large as a parameter, grow as it does."""
+    def scale(self, near: Sequence[int], size: int) -> float:
+        """Returns about the bytes of the step of a size by those of one or two known ones `near` it: of
+        two, on the line through them; of one, where all but gradients, and what is fixed, grow as
+        it does."""
+        known, *others = near
         memory, _ = self.known[known]
+        for other in others:
+            slope = (self.known[other][0].bytes - memory.bytes) / (other - known)
+            return memory.bytes + max(slope, 0) * (size - known)
+        fixed = self.fixed.find(known)
         allocations = [
             each
-            if each.kind == "gradient" or each.bytes in self.fixed
+            if each.kind == "gradient" or each.bytes in fixed
             else replace(each, bytes=each.bytes * size // known)
             for each in memory.allocations
         ]
@@ -66,26 +105,25 @@ class Sizes:
 
 
 def find_largest(
-    size: int,
-    bytes_: int,
+    known: dict[int, float],
     count: Callable[[int], float],
     fixed: int,
     memory: int,
     predict: Callable[[int], float | None] = lambda _: None,
-    scale: Callable[[int], float] | None = None,
+    scale: Callable[[Sequence[int], int], float] | None = None,
     slack: float = 0.0,
     is_linear: bool = False,
 ) -> tuple[int, int]:
     """Returns the largest size of which a step takes at most `memory`, and its bytes; where none is
-    found, 0 and the bytes of the smallest one that was tried. The step of `size`, at least 1, takes
-    `bytes_`, and that of others as many as `count` says: infinitely many, where the model does not
-    run. Of these, `fixed` do not depend on the size.
+    found, 0 and the bytes of the smallest one that was tried. Steps of sizes, at least 1, take the bytes
+    that are `known`, one or more, which others join, and that `count` says: infinitely many, where the
+    model does not run. Of these, `fixed` do not depend on the size.
 
-    Bytes grow with a power of the size, which two known sizes tell; that of a batch is 1. Where
-    `predict` says what a size takes, that is tried which is the largest by it, and first, where `scale`
-    tells about what it takes by `size` alone, the largest by that. The result is one that was tried:
-    the first of which the step leaves at most the part `slack` of the memory."""
-    known: dict[int, float] = {size: bytes_}
+    Bytes grow with a power of the size, which two known sizes tell. Where `predict` says what a size
+    takes, that is tried which is the largest by it, and else, where `scale` tells about what it takes
+    by one known size, or where it `is_linear`, by the nearest two, the largest by that. The result is
+    one that was tried: the first of which the step leaves at most the part `slack` of the memory, or
+    the first of at least `_SMOOTH` of which one more exceeds it by what `scale` tells."""
     for number in range(_MOST):
         low = max((each for each, found in known.items() if found <= memory), default=0)
         high = min((each for each, found in known.items() if found > memory), default=None)
@@ -93,6 +131,8 @@ def find_largest(
         if end - low <= 1:
             break
         if low and (known[low] >= (1 - slack) * memory or (predict(low + 1) or 0) > memory):
+            break
+        if low >= _SMOOTH and scale is not None and is_linear and scale((low,), low + 1) > memory:
             break
         guess = _guess(known, low, high, fixed, memory)
         # No prediction knows where a model does not run.
@@ -104,12 +144,13 @@ def find_largest(
                 sizes, False, key=lambda each: (predict(each) or 0) > memory
             )
         elif is_bounded and scale is not None:
-            # By two sizes, or by one, the middle of the slack.
+            # The middle of the slack.
             most = math.floor((1 - slack / 2) * memory)
-            if len(known) > 1:
-                guess = _guess(known, low, high, fixed, most, is_linear)
+            near = _find_nearest(known, low, high, memory)
+            if len(near) > 1 and not is_linear:
+                guess = _guess(known, low, high, fixed, most)
             else:
-                guess = low + bisect.bisect(sizes, False, key=lambda each: scale(each) > most)
+                guess = low + bisect.bisect(sizes, False, key=lambda each: scale(near, each) > most)
         # Where that leads nowhere, as bytes bend, halves of the way do.
         is_lost = number > 3 and number % 2 == 0
         is_outside = not low < guess < end and 2 * low < end
@@ -122,22 +163,31 @@ def find_largest(
     return (best, int(known[best])) if best else (0, int(known[smallest]))
 
 
+def _find_nearest(
+    known: dict[int, float], low: int, high: int | None, memory: int
+) -> tuple[int, ...]:
+    """Returns the sizes that tell what others take, one or two: those on both sides of the memory, or
+    those with the bytes that are the nearest to it."""
+    finite = [each for each, found in known.items() if math.isfinite(found) or each == high]
+    nearest = sorted(finite, key=lambda each: abs(known[each] - memory))
+    return tuple(sorted((low, high), key=nearest.index) if low and high else nearest[:2])
+
+
 def _guess(
     known: dict[int, float],
     low: int,
     high: int | None,
     fixed: int,
     memory: int,
-    is_linear: bool = False,
 ) -> int:
     """Returns the size at which the power of the size through two known ones, `low` and `high` where
-    both are, reaches the memory; or where it `is_linear`, the line."""
-    nearest = sorted(known, key=lambda each: abs(known[each] - memory))
-    one, other = (low, high) if low and high else (nearest[0], nearest[:2][-1])
+    both are, reaches the memory."""
+    nearest = _find_nearest(known, low, high, memory)
+    one, other = nearest[0], nearest[-1]
     if math.isinf(max(known[one], known[other])):
         return math.isqrt(max(low, 1) * (high or _LARGEST))
     power = 1.0
-    if one != other and not is_linear:
+    if one != other:
         power = math.log(max(known[one] - fixed, 1) / max(known[other] - fixed, 1))
         power /= math.log(one / other)
     if power <= _NEAR:

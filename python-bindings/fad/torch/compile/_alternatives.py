@@ -6,7 +6,6 @@ peak. Where one keeps it by repeating operations, layers in chunks may do so in 
 
 import bisect
 import json
-from dataclasses import dataclass
 from typing import Callable
 
 from torch import fx
@@ -21,67 +20,36 @@ from ._pytorch import Parts
 ANY_PEAK = 2**62
 
 
-@dataclass(frozen=True)
-class Choice:
-    """A selection by its place among `selections` of a graph with `counts`, the fastest first; the one
-    that needs no budget has none."""
-
-    counts: Counts
-    selections: int
-    place: int | None
-
-
 class Search:
     """Trials of a joint graph with any of `alternatives`. `split` splits a graph by the fastest
     selection whose estimated peak is within a bound, the lowest there is, or with None the one that
-    needs no budget, and returns the plan; and `schedule` returns the peak of both parts. Without
-    that, the estimate is the peak."""
+    needs no budget, and returns the plan; and `schedule` returns the peak of both parts, which may be
+    of the selection that needs none. Without that, the estimate is the peak."""
 
     def __init__(
         self,
         alternatives: Alternatives,
         split: Callable[[fx.Graph, int | None], tuple[Parts, dict | None]],
-        schedule: Callable[[Parts], int] | None = None,
+        schedule: Callable[[Parts, bool], int] | None = None,
     ) -> None:
         self._alternatives, self._split, self._schedule = alternatives, split, schedule
         self._counts = alternatives.first
         self._trials: dict[str, Trial] = {}
         # By counts, the lowest estimate of a peak.
         self._floors: dict[Counts, int] = {}
-        self._fastest: Trial | None = None
+        # That of the first trial.
+        self.fastest: Trial | None = None
 
     def make_trial(self, bound: int | None) -> Trial:
         """Returns the trial of the selection within `bound`, the same one for the same selection."""
         parts, plan = self._split_within(bound)
         key = json.dumps([self._counts, plan], sort_keys=True)
         if key not in self._trials:
-            peak = self._schedule(parts) if self._schedule else plan["peak"]
+            peak = self._schedule(parts, bound is None) if self._schedule else plan["peak"]
             trial = self._trials[key] = Trial(parts, plan, peak)
             log_trial(trial.estimate, peak)
-        self._fastest = self._fastest or self._trials[key]
+        self.fastest = self.fastest or self._trials[key]
         return self._trials[key]
-
-    def describe(self, trial: Trial) -> Choice | None:
-        """Returns the choice of `trial`, the last one that was found better; None where its place is
-        unknown."""
-        if not trial.estimate:
-            return Choice(self._counts, 0, None)
-        front = trial.plan["front"]
-        if trial.estimate not in front:
-            return None
-        return Choice(self._counts, len(front), front.index(trial.estimate))
-
-    def repeat(self, choice: Choice) -> Trial | None:
-        """Returns the trial in the place of the `choice` from this graph with other sizes; None where
-        there are not as many selections."""
-        before, self._counts = self._counts, choice.counts
-        if choice.place is None:
-            return self.make_trial(None)
-        front = self._split_within(0)[1]["front"]
-        if len(front) == choice.selections:
-            return self.make_trial(front[choice.place])
-        self._counts = before
-        return None
 
     def refine(self, trial: Trial, budget: int) -> Trial:
         """Returns a better trial than `trial` for the `budget`, with other counts, or itself."""
@@ -96,7 +64,7 @@ class Search:
             if not others:
                 return trial
             self._counts = others[0]
-            found = self._try(budget)
+            found = self._try(budget, bound, trial)
             if found is not None and found.peak < trial.peak:
                 trial = found
             else:
@@ -104,16 +72,22 @@ class Search:
                 self._counts = before
         return self._find_faster(trial, budget)
 
-    def _find(self, budget: int) -> Trial:
-        if self._schedule:
-            return find_within(self.make_trial, self.make_trial(ANY_PEAK), budget)
-        return self.make_trial(max(0, budget))
+    def _find(self, budget: int, bound: int, other: Trial) -> Trial:
+        if not self._schedule:
+            return self.make_trial(max(0, budget))
+        if self._find_floor(self._counts) > bound:
+            # None is likely to be within, so that no other is as low.
+            lowest = self.make_trial(0)
+            if lowest.peak > budget:
+                tried = [lowest] if other.estimate else [lowest, self.make_trial(None)]
+                return min(tried, key=lambda trial: trial.peak)
+        return find_within(self.make_trial, self.make_trial(ANY_PEAK), budget)
 
-    def _try(self, budget: int) -> Trial | None:
-        """Returns the trial with the counts; None where Inductor has no schedule of one. Others are
-        no worse for it."""
+    def _try(self, budget: int, bound: int, other: Trial) -> Trial | None:
+        """Returns the trial with the counts, where estimates are to be within `bound`, and with others,
+        `other` is the best; None where Inductor has no schedule of one. Others are no worse for it."""
         try:
-            return self._find(budget)
+            return self._find(budget, bound, other)
         except Exception as error:
             log_refused(*self._counts, error)
             return None
@@ -138,22 +112,24 @@ class Search:
         """Returns a trial within the `budget` with layers in chunks, if its time is below that of
         `trial`, which is within it."""
         before = self._counts
-        if trial is self._fastest or before.layers > self._alternatives.first.layers:
+        if trial is self.fastest or before.layers > self._alternatives.first.layers:
             return trial
         bound = self._find_bound(trial, budget)
         for counts in self._alternatives.list_finer(before)[-1:]:
-            self._counts = self._find_lower(counts, bound) or before
-            if self._is_faster(self._split_within(ANY_PEAK)[0], trial):
-                found = self._try(budget)
-                if found and found.peak <= budget and self._is_faster(found.parts, trial):
-                    return found
+            lower = self._find_lower(counts, bound)
+            if lower is None or not self._is_faster(self._split_within(bound, lower)[0], trial):
+                continue
+            self._counts = lower
+            found = self._try(budget, bound, trial)
+            if found and found.peak <= budget and self._is_faster(found.parts, trial):
+                return found
         self._counts = before
         return trial
 
     def _find_bound(self, trial: Trial, budget: int) -> int:
         """Returns the bound of estimates for a `budget`: these are off as that of a similar selection,
         `trial`, or where that has none, as that of the fastest one."""
-        similar = trial if trial.estimate else self._fastest
+        similar = trial if trial.estimate else self.fastest
         return budget + (similar.estimate - similar.peak if similar else 0)
 
     def _is_faster(self, parts: Parts, trial: Trial) -> bool:

@@ -1,5 +1,6 @@
 """fad as the partitioner of AOTAutograd's joint graphs."""
 
+import functools
 import json
 import pathlib
 from typing import Any, Callable, Mapping, Sequence, get_args
@@ -239,11 +240,15 @@ class Partitioner(CustomPartitionerFn):
         """Returns the parts of `gm`, which computes any of `alternatives`, within the budget."""
 
         def split(graph: fx.Graph, bound: int | None) -> tuple[Parts, dict[str, Any] | None]:
+            return split_anew(graph, bound, self.bound)
+
+        @functools.cache
+        def split_anew(graph: fx.Graph, bound: int | None, alive: int | None) -> Any:
             self.trial = self.free_options if bound is None else {"peak_budget": bound}
             parts = self._split_once(gm, graph, joint_inputs, num_fwd_outputs, static)
-            if self.planned and self.bound:
+            if self.planned and alive:
                 # A GPU's kernels depend on it.
-                self.planned = {**self.planned, "alive": self.bound}
+                self.planned = {**self.planned, "alive": alive}
             return parts, self.planned
 
         def split_once() -> Parts:
@@ -269,9 +274,8 @@ class Partitioner(CustomPartitionerFn):
             )
             return stock, self._schedule(stock, num_fwd_outputs, is_stock=True)
 
-        def schedule(parts: Parts) -> int:
+        def schedule(parts: Parts, needs_none: bool) -> int:
             # The selection that needs no budget may take less where Inductor fuses as it does then.
-            needs_none = self.trial is self.free_options
             peaks = {}
             for fuses in (False, True) if needs_none else (False,):
                 mark_fused(parts, fuses)

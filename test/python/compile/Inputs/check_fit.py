@@ -19,6 +19,7 @@ from torch._inductor.async_compile import AsyncCompile
 
 import fad.torch
 from fad.torch._fit.command import main as run_command
+from fad.torch._fit.fit import _Step
 from fad.torch._fit.search import find_largest
 from fad.torch._saved_memory.allocator import watch_allocator
 from fad.torch.compile._pytorch import ReuseLine, V
@@ -213,6 +214,25 @@ def check_largest():
     print(find(2, memory="113KB").summary())
 
 
+def check_steered():
+    """The largest batch of a budget is that which it takes when it is planned alone, though the fastest
+    selections alone tell that others are far from it."""
+    model, schedule, left = Gated(), _Step.schedule, []
+
+    def count(*arguments):
+        found = schedule(*arguments)
+        left.extend(each.is_left for each in found.values())
+        return found
+
+    options = {"plans": [], "budget": 0.5}
+    with mock.patch.object(_Step, "schedule", count):
+        one = fad.torch.fit(model, torch.empty(4, 32), memory="4MB", **options)["budget"]
+    other = fad.torch.fit(model, torch.empty(one.largest, 32), **options)["budget"]
+    assert other.peak == one.largest_peak, (one.largest, one.largest_peak, other.peak)
+    assert 0.97 * 4e6 <= one.largest_peak <= 4e6, one.largest_peak
+    assert not left[0] and not left[-1] and len(left) <= 5, left
+
+
 class Positions(nn.Module):
     """Has 128 positions."""
 
@@ -233,7 +253,7 @@ def check_search():
         (lambda size: 10**7, 0),
     ):
         for size in (1, 16, 512):
-            found, _ = find_largest(size, count(size), count, 100, 10**6)
+            found, _ = find_largest({size: count(size)}, count, 100, 10**6)
             # Where a model stops to run, no bytes lead.
             least = 0.99 * largest if math.isinf(count(largest + 1)) else largest
             assert least <= found <= largest, (size, found, largest)
@@ -244,27 +264,26 @@ def check_search():
         return 100 + 7 * size if 2 <= size <= 2048 else math.inf
 
     tried = []
-    assert find_largest(8, 156, count, 100, 10**6, lambda size: 100 + 7 * size)[0] == 2048
+    assert find_largest({8: 156}, count, 100, 10**6, lambda size: 100 + 7 * size)[0] == 2048
     assert len(tried) < 20, tried
-    assert find_largest(64, 548, count, 100, 110) == (0, 548) and tried[-1] == 1
+    assert find_largest({64: 548}, count, 100, 110) == (0, 548) and tried[-1] == 1
 
     # Within a slack, a step that bends is found in few sizes by what one of them tells.
-    def bend(size):
+    def bend(size, tried):
         tried.append(size)
         return max(100 + 7 * size, 300_000 + 4 * size)
 
     tried = []
     found, bytes_ = find_largest(
-        16,
-        bend(16),
-        bend,
+        {16: bend(16, tried)},
+        lambda size: bend(size, tried),
         100,
         10**6,
-        scale=lambda size: 100 + 9 * size,
+        scale=lambda near, size: bend(near[0], []) + 9 * (size - near[0]),
         slack=0.01,
         is_linear=True,
     )
-    assert 0.99 * 10**6 <= bytes_ <= 10**6 and bytes_ == bend(found) and len(tried) <= 6, tried
+    assert 0.99 * 10**6 <= bytes_ <= 10**6 and bytes_ == bend(found, []) and len(tried) <= 6, tried
 
 
 def check_copies():
@@ -414,6 +433,7 @@ if __name__ == "__main__":
     if "--configurations" in sys.argv:
         check_configurations()
     elif "--deep" in sys.argv:
+        check_steered()
         check_deep()
     else:
         check_eager()
