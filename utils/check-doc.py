@@ -18,6 +18,7 @@ import io
 import os
 import pathlib
 import re
+import shlex
 import subprocess
 import sys
 
@@ -79,7 +80,7 @@ def run_python(lines, where, folder, names):
     return output.getvalue()
 
 
-def check(page, folder, tools, runnable, runnable_python):
+def check(page, folder, tools, shell, runnable, runnable_python):
     environment = dict(os.environ)
     if tools:
         # Commands of Python packages are next to Python.
@@ -93,7 +94,7 @@ def check(page, folder, tools, runnable, runnable_python):
             command = "\n".join(lines)
             print(f"{where}: {command}", flush=True)
             run = subprocess.run(
-                ["bash", "-euo", "pipefail", "-c", command],
+                [*shell, "bash", "-euo", "pipefail", "-c", command],
                 cwd=folder,
                 env=environment,
                 stdout=subprocess.PIPE,
@@ -130,6 +131,12 @@ def main():
         type=lambda path: pathlib.Path(path).resolve(),
         help="folder of fad's programs; by default, the PATH has them",
     )
+    parser.add_argument(
+        "--shell",
+        type=shlex.split,
+        default=[],
+        help="a command in front of each command of bash, such as one that changes its environment",
+    )
     parser.add_argument("--folder", type=pathlib.Path, required=True)
     parser.add_argument("--cuda", action="store_true")
     parser.add_argument("--torch", action="store_true")
@@ -142,7 +149,7 @@ def main():
     runnable = ["sh"] + ["sh cuda"] * options.cuda + ["sh nightly"] * options.nightly
     runnable += ["sh torch"] * options.torch
     python = ["python", "python torch"] if options.torch else ["python"]
-    check(options.page, options.folder, options.tools, runnable, python)
+    check(options.page, options.folder, options.tools, options.shell, runnable, python)
 
 
 if __name__ == "__main__":
