@@ -16,6 +16,7 @@ sys.path.insert(0, os.path.dirname(__file__))
 from changed import Changed
 from quick import Quick
 from sample import Sample
+import tool_server
 import torch_python
 
 config.name = "FAD-sample" if config.sample else "FAD"
@@ -256,8 +257,16 @@ upstream_tools = [
     "split-file",
     "count",
 ]
+tool_dirs = [config.fad_tools_dir]
+tool_library = os.path.join(config.fad_obj_root, "lib", "libfad_tool_server.so")
+# By night, and with sanitizers, each run loads its program.
+if not (lit_config.params.get("nightly") or config.enable_sanitizers) and os.path.exists(
+    tool_library
+):
+    tool_dirs.insert(0, os.path.join(config.test_exec_root, "ToolServer", "bin"))
+    servers, *_ = tool_server.start(config.fad_tools_dir, tool_library)
+    config.environment["FAD_TOOL_SERVERS"] = servers
 llvm_config.add_tool_substitutions(
-    [ToolSubst(tool, unresolved="ignore") for tool in fad_tools],
-    [config.fad_tools_dir],
+    [ToolSubst(tool, unresolved="ignore") for tool in fad_tools], tool_dirs
 )
 llvm_config.add_tool_substitutions(upstream_tools, [config.llvm_tools_dir])
