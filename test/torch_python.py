@@ -9,7 +9,8 @@ its exit status and its signal are those of the client, which is what a test run
 The server has one thread, so that a fork leaves no lock held. It and its processes end when no
 process of lit's holds the other end of its pipe, and a process ends with its client. A process
 ends without the interpreter's destruction of modules and their objects, which are the server's
-for the most part: that would copy its memory, for a third of a second of processor time. Garbage
+for the most part: that would copy its memory, for a third of a second of processor time. So a
+script closes the files that it has written, and reads nothing of `__del__` at its end. Garbage
 is collected less often than in an interpreter. A server that is `whole`, as that of the nightly
 tests is, does neither.
 
@@ -43,7 +44,8 @@ WITH_TRANSFORMERS = [
         for name in ("bert", "gpt2", "llama", "resnet")
     ],
 ]
-# Variables that may differ between scripts: those that only scripts and fad read, folders whose
+# Variables that may differ between scripts: those that only scripts and fad read, which reads none when
+# it is imported, paths of other modules than fad, folders whose
 # names are read at each use, the GPUs, which CUDA reads at its first use, and the shell's own.
 FREE = {"LC_CTYPE", "LIT_CURRENT_TESTCASE", "OLDPWD", "PWD", "PYTHONPATH", "SHLVL", "_"}
 FREE |= {

@@ -48,7 +48,8 @@ class Scheduled:
         self, memory: StepMemory, fastest: StepMemory | None = None, is_left: bool = False
     ) -> None:
         """Adds the step of a graph."""
-        self.fastest, self.is_left = None if self.graphs else fastest, is_left
+        self.fastest = None if self.graphs else fastest
+        self.is_left = self.is_left or is_left
         self.graphs.append(memory)
 
     def join(self) -> StepMemory:

@@ -368,9 +368,15 @@ class _Answer:
         known: dict[int, float] = {self.size: peak}
         while True:
             found = find_largest(known, count, fixed, memory, predict, *more)
-            if found[0] not in left:
+            tried = found[0] or min(known)
+            if tried in left:
+                left.discard(tried)
+                known[tried] = count(tried, True)
+                continue
+            # Others may have been told too much before a search near them.
+            known |= {each: scale((each,), each) for each in left}
+            if all(known[each] > memory for each in left if each > found[0]):
                 return *found, self._find_limit(name, found[0], stops)
-            known[found[0]] = count(found[0], True)
 
     def _scale(self, name: str, near: Sequence[int], size: int) -> float:
         """Returns about the bytes of a step of a size by those of one or two sizes `near` it, the

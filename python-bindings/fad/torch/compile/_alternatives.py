@@ -117,7 +117,9 @@ class Search:
         bound = self._find_bound(trial, budget)
         for counts in self._alternatives.list_finer(before)[-1:]:
             lower = self._find_lower(counts, bound)
-            if lower is None or not self._is_faster(self._split_within(bound, lower)[0], trial):
+            if lower is None or not self._is_faster(
+                self._split_within(max(0, bound), lower)[0], trial
+            ):
                 continue
             self._counts = lower
             found = self._try(budget, bound, trial)
