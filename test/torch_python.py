@@ -44,9 +44,9 @@ WITH_TRANSFORMERS = [
         for name in ("bert", "gpt2", "llama", "resnet")
     ],
 ]
-# Variables that may differ between scripts: those that only scripts and fad read, which reads none when
-# it is imported, paths of other modules than fad, folders whose
-# names are read at each use, the GPUs, which CUDA reads at its first use, and the shell's own.
+# Variables that may differ between scripts: those that only scripts and fad read, which reads none
+# when it is imported, paths of modules but fad's, folders whose names are read at each use, the GPUs,
+# which CUDA reads at its first use, and the shell's own.
 FREE = {"LC_CTYPE", "LIT_CURRENT_TESTCASE", "OLDPWD", "PWD", "PYTHONPATH", "SHLVL", "_"}
 FREE |= {
     "CUDA_VISIBLE_DEVICES",
@@ -263,7 +263,7 @@ def set_up(request):
 
 
 def run_to_end(request):
-    """Runs a request and ends its process, with all that others see of an interpreter's end."""
+    """Runs a request and ends its process as an interpreter ends, but for the destruction of objects."""
     import atexit
     import ctypes
     import threading
