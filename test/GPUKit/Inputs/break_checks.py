@@ -22,7 +22,11 @@ def crash(options):
 
 def hang(options):
     yield "right", lambda: "a note"
-    end = f"kill -INT {os.getppid()};" if "INTERRUPT" in os.environ else ""
+    end = ""
+    if "INTERRUPT" in os.environ:
+        # Not before the outcome of the check before this one is in the file that is written to.
+        wait = "until grep -qs ^passed /dev/stdout; do sleep 0.01; done"
+        end = f"{wait}; kill -INT {os.getppid()};"
     program = f"echo $$ > '{os.environ['CRASH']}'; {end} sleep 999"
     yield "hang", lambda: subprocess.run(["sh", "-c", program])
 
@@ -72,7 +76,7 @@ def spoil():
 
 if "CRASH" in os.environ:
     gpu_checks.describe = lambda device: device
-    gpu_checks.GROUPS["kernels"], gpu_checks.GROUPS["runner"] = (crash, 60), (hang, 2)
+    gpu_checks.GROUPS["kernels"], gpu_checks.GROUPS["runner"] = (crash, 60), (hang, 5)
 elif __name__ == "__main__":
     spoil()
 if __name__ == "__main__":
