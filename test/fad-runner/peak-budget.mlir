@@ -9,7 +9,7 @@
 
 // LEAST:     residuals    1536 bytes
 // FASTEST:   residuals    2816 bytes
-// SEGMENTS:  residuals    1024 bytes
+// SEGMENTS:  residuals    1280 bytes
 // CHECK-NOT: FAIL
 // CHECK:     1 {{.*}} ok
 // ERROR:     error: no choice of residuals keeps forward and backward within 100 bytes: the lowest peak is 3328 bytes with recompute=contractions; raise the budget, or let backward compute more again

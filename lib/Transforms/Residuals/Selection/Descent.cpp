@@ -131,15 +131,7 @@ std::vector<Cut> ResidualNetwork::descend(
     double rate = 0;
   };
   auto change = [&](Group &group) {
-    Cut cut = cuts.back();
-    llvm::BitVector taken(difference.gains.size());
-    for (unsigned part : group.parts) {
-      taken.set(part);
-      cut.cost += difference.gains[part];
-    }
-    for (unsigned node : difference.nodes.set_bits())
-      if (taken[difference.parts[node]])
-        cut.sinkSide[node] = small.sinkSide[node];
+    Cut cut = takeParts(cuts.back(), small, difference, group.parts);
     group.time = getTime(getResiduals(cut));
     group.rate = double(group.time - time) /
                  double(cuts.back().cost.bytes - cut.cost.bytes);

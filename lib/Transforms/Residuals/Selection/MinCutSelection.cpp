@@ -28,6 +28,8 @@ using namespace mlir::fad;
 
 #define DEBUG_TYPE "fad-select-residuals"
 
+using Cut = ResidualNetwork::Cut;
+
 ResidualNetwork::ResidualNetwork(ArrayRef<Value> read, CostModel &costs,
                                  llvm::function_ref<Value(Value)> resolve)
     : costs(costs), resolve(resolve) {
@@ -133,17 +135,15 @@ ResidualNetwork::findDifference(const Cut &from, const Cut &to) const {
 ResidualNetwork::Cut ResidualNetwork::mix(Cut cut, const Cut &other,
                                           int64_t budget) const {
   Difference difference = findDifference(cut, other);
-  llvm::BitVector taken(difference.gains.size());
+  SmallVector<unsigned> taken;
+  Cost::Count bytes = cut.cost.bytes;
   for (auto [part, gain] : llvm::enumerate(difference.gains)) {
-    if (gain.time >= 0 || cut.cost.bytes + gain.bytes > budget)
+    if (gain.time >= 0 || bytes + gain.bytes > budget)
       continue;
-    taken.set(part);
-    cut.cost += gain;
+    taken.push_back(part);
+    bytes += gain.bytes;
   }
-  for (unsigned node : difference.nodes.set_bits())
-    if (taken[difference.parts[node]])
-      cut.sinkSide[node] = other.sinkSide[node];
-  return cut;
+  return takeParts(std::move(cut), other, difference, taken);
 }
 
 std::vector<ResidualNetwork::Cut>
@@ -166,20 +166,63 @@ ResidualNetwork::interpolate(const Cut &small, const Cut &fast,
 
   std::vector<Cut> cuts;
   Cut cut = small;
-  llvm::BitVector taken(gains.size());
   size_t numGroups = std::min<size_t>(steps, order.size());
   for (size_t group = 1; group < numGroups; ++group) {
     size_t from = order.size() * (group - 1) / numGroups;
     size_t to = order.size() * group / numGroups;
-    taken.reset();
-    for (unsigned part : ArrayRef(order).slice(from, to - from)) {
-      taken.set(part);
-      cut.cost += gains[part];
-    }
-    for (unsigned node : difference.nodes.set_bits())
-      if (taken[difference.parts[node]])
-        cut.sinkSide[node] = fast.sinkSide[node];
+    cut = takeParts(std::move(cut), fast, difference,
+                    ArrayRef(order).slice(from, to - from));
     cuts.push_back(cut);
+  }
+  return cuts;
+}
+
+Cut ResidualNetwork::takeParts(Cut cut, const Cut &other,
+                               const Difference &difference,
+                               ArrayRef<unsigned> parts) const {
+  llvm::BitVector taken(difference.gains.size());
+  for (unsigned part : parts) {
+    taken.set(part);
+    cut.cost += difference.gains[part];
+  }
+  for (unsigned node : difference.nodes.set_bits())
+    if (taken[difference.parts[node]])
+      cut.sinkSide[node] = other.sinkSide[node];
+  return cut;
+}
+
+std::vector<Cut>
+ResidualNetwork::exchange(const Cut &cut, const Cut &other, bool isFaster,
+                          int64_t bytes, unsigned most,
+                          llvm::function_ref<bool(const Cut &)> helps) const {
+  Difference difference = findDifference(cut, other);
+  const std::vector<Cost> &gains = difference.gains;
+  SmallVector<unsigned> order;
+  for (auto [part, gain] : llvm::enumerate(gains))
+    if (isFaster ? gain.time < 0 && gain.bytes > 0 && gain.bytes <= bytes
+                 : gain.bytes < 0 && -gain.bytes <= bytes)
+      order.push_back(part);
+  // The time of a byte, which is negative one way and positive the other.
+  auto getTimePerByte = [&](unsigned part) {
+    return double(gains[part].time) / std::abs(double(gains[part].bytes));
+  };
+  llvm::stable_sort(order, [&](unsigned a, unsigned b) {
+    return getTimePerByte(a) < getTimePerByte(b);
+  });
+  if (order.size() > most)
+    order.resize(most);
+  std::vector<Cut> cuts;
+  SmallVector<unsigned> together;
+  Cost::Count sum = 0;
+  for (unsigned part : order) {
+    cuts.push_back(takeParts(cut, other, difference, part));
+    Cost::Count size = isFaster ? gains[part].bytes : -gains[part].bytes;
+    if (!helps(cuts.back()) || sum + size > bytes)
+      continue;
+    sum += size;
+    together.push_back(part);
+    if (together.size() > 1)
+      cuts.push_back(takeParts(cut, other, difference, together));
   }
   return cuts;
 }
@@ -208,8 +251,6 @@ Selection fad::selectFewestBytes(ArrayRef<Value> read, CostModel &costs,
 //===----------------------------------------------------------------------===//
 // Between the least time and the fewest bytes
 //===----------------------------------------------------------------------===//
-
-using Cut = ResidualNetwork::Cut;
 
 /// The objective under which `fast` and `small` are equally good.
 static Objective getObjectiveBetween(const Cut &fast, const Cut &small) {

@@ -21,8 +21,8 @@ class CostModel;
 struct SharedWork;
 
 /// A set of saved values from which backward can compute all others that it
-/// reads, and its cost. Those in `onHost` wait on the host; none does yet, since
-/// nothing moves them there.
+/// reads, and its cost. Those in `onHost` wait on the host; none does yet,
+/// since nothing moves them there.
 struct Selection {
   llvm::DenseSet<Value> saved, onHost = {};
   Cost cost;
@@ -78,6 +78,14 @@ public:
   /// backward reads early come first.
   std::vector<Cut> interpolate(const Cut &small, const Cut &fast,
                                unsigned steps) const;
+  /// Cuts that are `cut` but for some connected components of its difference to
+  /// `other`, each of at most `bytes`, which take fewer bytes there, or with
+  /// `isFaster` less time: one alone for up to `most`, those first that gain
+  /// the most for what they cost, and then more and more of those of these that
+  /// `helps` is true of, as long as they have at most `bytes` together.
+  std::vector<Cut> exchange(const Cut &cut, const Cut &other, bool isFaster,
+                            int64_t bytes, unsigned most,
+                            llvm::function_ref<bool(const Cut &)> helps) const;
   /// The cut that saves those of `wanted` which backward needs, and what it may
   /// not compute again.
   Cut getCut(const llvm::DenseSet<Value> &wanted) const;
@@ -108,6 +116,9 @@ private:
     std::vector<Cost> gains;
   };
   Difference findDifference(const Cut &from, const Cut &to) const;
+  /// `cut` with the `parts` of `difference` as they are in `other`.
+  Cut takeParts(Cut cut, const Cut &other, const Difference &difference,
+                ArrayRef<unsigned> parts) const;
   /// The components of `difference` that save bytes, by what they are: every
   /// second one of alike components is one group, the others another.
   std::vector<SmallVector<unsigned>>

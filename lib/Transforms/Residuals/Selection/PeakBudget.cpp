@@ -12,7 +12,8 @@
 // as in T. Chen, B. Xu, C. Zhang, C. Guestrin, "Training Deep Nets with
 // Sublinear Memory Cost" (2016), but with segments of several sizes, and with
 // the Pareto front of minimum cuts in each. `PeakModel` gives the peak of each
-// selection; those that no faster one undercuts stay.
+// selection; those that no faster one undercuts stay. Parts of these change
+// over alone where two neighbors are far apart.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,6 +35,14 @@ static constexpr unsigned kSteps = 8;
 /// A slower selection has to lower the peak by one in so many bytes: some save
 /// other tensors for a few bytes.
 static constexpr int64_t kLeastGain = 100000;
+
+/// Neighbors of a front whose peaks differ by more than one in so many bytes
+/// are far apart.
+static constexpr int64_t kWideGap = 32;
+
+/// The parts of a selection that change over alone in each direction, and how
+/// often the gaps that are left are filled.
+static constexpr unsigned kMostExchanged = 16, kRounds = 3;
 
 bool fad::isTrafficTimed(func::FuncOp function,
                          const SelectionOptions &options) {
@@ -185,6 +194,56 @@ static llvm::DenseSet<Value> findContractions(const JointFunction &joint) {
   return results;
 }
 
+/// Those of `candidates` that no faster one undercuts, in the order of growing
+/// time and falling peak.
+static std::vector<PeakSelection>
+keepFront(std::vector<PeakSelection> candidates) {
+  llvm::stable_sort(candidates,
+                    [](const PeakSelection &a, const PeakSelection &b) {
+                      return std::tie(a.time, a.peak, a.selection.cost.bytes) <
+                             std::tie(b.time, b.peak, b.selection.cost.bytes);
+                    });
+  std::vector<PeakSelection> front;
+  for (PeakSelection &candidate : candidates)
+    if (front.empty() ||
+        candidate.peak < front.back().peak - front.back().peak / kLeastGain)
+      front.push_back(std::move(candidate));
+  return front;
+}
+
+/// Selections between those neighbors of `front` that are far apart, as a part
+/// that changes over between them is large: smaller ones change over instead,
+/// from the faster one towards the lowest peak, and back from the slower one
+/// towards the least time.
+static std::vector<Selection> fillGaps(ArrayRef<PeakSelection> front,
+                                       ArrayRef<Value> read, CostModel &costs,
+                                       const PeakModel &model) {
+  ResidualNetwork network(read, costs);
+  auto getCut = [&](const PeakSelection &candidate) {
+    return network.getCut(candidate.selection.saved);
+  };
+  ResidualNetwork::Cut fastest = getCut(front.front());
+  ResidualNetwork::Cut lowest = getCut(front.back());
+  std::vector<Selection> found;
+  auto add = [&](const std::vector<ResidualNetwork::Cut> &cuts) {
+    for (const ResidualNetwork::Cut &cut : cuts)
+      found.push_back(network.getResiduals(cut));
+  };
+  for (size_t next = 1; next < front.size(); ++next) {
+    int64_t high = front[next - 1].peak, gap = high - front[next].peak;
+    if (gap <= high / kWideGap)
+      continue;
+    auto lowersPeak = [&](const ResidualNetwork::Cut &cut) {
+      return model.getPeak(network.getResiduals(cut).saved) < high;
+    };
+    add(network.exchange(getCut(front[next - 1]), lowest, /*isFaster=*/false,
+                         gap, kMostExchanged, lowersPeak));
+    add(network.exchange(getCut(front[next]), fastest, /*isFaster=*/true, gap,
+                         kMostExchanged, [](const auto &) { return true; }));
+  }
+  return found;
+}
+
 std::vector<PeakSelection> fad::findPeakFront(const JointFunction &joint,
                                               CostModel &costs,
                                               const SelectionOptions &options) {
@@ -228,29 +287,17 @@ std::vector<PeakSelection> fad::findPeakFront(const JointFunction &joint,
   }
   costs.setKept({});
 
-  llvm::stable_sort(candidates,
-                    [](const PeakSelection &a, const PeakSelection &b) {
-                      return std::tie(a.time, a.peak, a.selection.cost.bytes) <
-                             std::tie(b.time, b.peak, b.selection.cost.bytes);
-                    });
-  std::vector<PeakSelection> front;
-  for (PeakSelection &candidate : candidates)
-    if (front.empty() ||
-        candidate.peak < front.back().peak - front.back().peak / kLeastGain)
-      front.push_back(std::move(candidate));
-  // Between the fastest and the lowest peak, no selection keeps fewer bytes
-  // than a slower one.
-  Cost::Count fewest = front.back().selection.cost.bytes;
-  if (front.front().selection.cost.bytes < fewest)
-    return front;
-  std::vector<PeakSelection> falling;
-  for (PeakSelection &candidate : front) {
-    Cost::Count bytes = candidate.selection.cost.bytes;
-    if (falling.empty() ||
-        (bytes >= fewest && bytes <= falling.back().selection.cost.bytes))
-      falling.push_back(std::move(candidate));
+  std::vector<PeakSelection> front = keepFront(std::move(candidates));
+  for (unsigned round = 0; round < kRounds; ++round) {
+    std::vector<Selection> between =
+        fillGaps(front, read.getArrayRef(), costs, model);
+    if (between.empty())
+      break;
+    candidates = std::move(front);
+    add(std::move(between));
+    front = keepFront(std::move(candidates));
   }
-  return falling;
+  return front;
 }
 
 PeakSelection fad::findWithinPeak(const JointFunction &joint, CostModel &costs,

@@ -33,10 +33,9 @@ struct PeakRange {
 };
 
 /// Selections of growing time and falling peak, from the fastest one to that of
-/// the lowest peak. Bytes of residuals do not grow from one to the next, unless
-/// the fastest selection keeps fewer than the last. They do not depend on a
-/// budget, so that a smaller one never has a higher peak. A selection that
-/// lowers the peak by less than a hundred-thousandth is none of them.
+/// the lowest peak. They do not depend on a budget, so that a smaller one never
+/// has a higher peak. A selection that lowers the peak by less than a
+/// hundred-thousandth is none of them.
 std::vector<PeakSelection> findPeakFront(const JointFunction &joint,
                                          CostModel &costs,
                                          const SelectionOptions &options);
