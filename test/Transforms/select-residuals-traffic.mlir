@@ -147,3 +147,30 @@ func.func @mixed(%a: tensor<64xf32>, %b: tensor<64xf16>, %g: tensor<64xf32> {fad
   %d = fad.opaque "adjoint" keep (%g, %v) : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
   return %y, %d : tensor<64xf32>, tensor<64xf32>
 }
+
+// -----
+
+// Of two proposals, one saves %r in 32 bits, and one %q, which takes fewer bytes, and makes %k again,
+// for three bytes of traffic each. No selection between the first and the fewest bytes saves %q. The one
+// between it and the best of those from the second saves both.
+
+// CHECK-LABEL: func.func @towards
+// CHECK-DAG: %[[Q:.*]] = fad.opaque "half"
+// CHECK-DAG: %[[K:.*]] = fad.opaque "cast"
+// CHECK-DAG: fad.residual %[[Q]]
+// CHECK-DAG: fad.residual %[[K]]
+// CHECK-NOT: "cast"
+// CHECK: return
+func.func @towards(%w: tensor<64xf32>, %x: tensor<64xf32>, %a: tensor<64xf32>, %b: tensor<64xf32>, %c: tensor<64xf32>,
+    %g: tensor<64xf32> {fad.cotangent = 0 : i64})
+    -> (tensor<64xf32>, tensor<64xf32> {fad.gradient = 0 : i64}, tensor<64xf32> {fad.gradient = 1 : i64})
+    attributes {fad.fuses = #fad.fusion<>, fad.proposals = [["q"], ["k", "r"]]} {
+  %z = fad.opaque "narrow" keep (%x) : (tensor<64xf32>) -> tensor<64xi8>
+  %q = fad.opaque "half" elementwise (%z, %a, %b, %c) {fad.nodes = ["q"]} : (tensor<64xi8>, tensor<64xf32>, tensor<64xf32>, tensor<64xf32>) -> tensor<64xbf16>
+  %r = fad.opaque "widened" elementwise time 100000 (%q) {fad.nodes = ["r"]} : (tensor<64xbf16>) -> tensor<64xf32>
+  %k = fad.opaque "cast" elementwise (%w) {fad.nodes = ["k"]} : (tensor<64xf32>) -> tensor<64xbf16>
+  %y = fad.opaque "product" keep (%r, %k) : (tensor<64xf32>, tensor<64xbf16>) -> tensor<64xf32>
+  %d = fad.opaque "adjoint" keep (%g, %k) : (tensor<64xf32>, tensor<64xbf16>) -> tensor<64xf32>
+  %e = fad.opaque "slope" elementwise (%d, %r) : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
+  return %y, %d, %e : tensor<64xf32>, tensor<64xf32>, tensor<64xf32>
+}

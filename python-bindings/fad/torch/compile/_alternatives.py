@@ -10,7 +10,7 @@ from typing import Callable
 
 from torch import fx
 
-from ._budget import Trial, estimate_arithmetic, find_within
+from ._budget import Trial, estimate_arithmetic, find_lowest, find_within
 from ._chunks import Alternatives, Counts
 from ._import import NotPlanned
 from ._log import log_refused, log_trial
@@ -76,9 +76,10 @@ class Search:
         if not self._schedule:
             return self.make_trial(max(0, budget))
         if self._find_floor(self._counts) > bound:
-            # None is likely to be within, so that no other is as low.
-            lowest = self.make_trial(0)
-            if lowest.peak > budget:
+            # None is likely to be within.
+            trial = self.make_trial(0)
+            if trial.peak > budget:
+                lowest = find_lowest(self.make_trial, [trial], [trial, other])
                 tried = [lowest] if other.estimate else [lowest, self.make_trial(None)]
                 return min(tried, key=lambda trial: trial.peak)
         return find_within(self.make_trial, self.make_trial(ANY_PEAK), budget)
