@@ -214,10 +214,12 @@ keepFront(std::vector<PeakSelection> candidates) {
 /// Selections between those neighbors of `front` that are far apart, as a part
 /// that changes over between them is large: smaller ones change over instead,
 /// from the faster one towards the lowest peak, and back from the slower one
-/// towards the least time.
-static std::vector<Selection> fillGaps(ArrayRef<PeakSelection> front,
-                                       ArrayRef<Value> read, CostModel &costs,
-                                       const PeakModel &model) {
+/// towards the least time. Gaps between the same peaks are filled once;
+/// `filled` has those of before.
+static std::vector<Selection>
+fillGaps(ArrayRef<PeakSelection> front, ArrayRef<Value> read, CostModel &costs,
+         const PeakModel &model,
+         llvm::DenseSet<std::pair<int64_t, int64_t>> &filled) {
   ResidualNetwork network(read, costs);
   auto getCut = [&](const PeakSelection &candidate) {
     return network.getCut(candidate.selection.saved);
@@ -230,8 +232,9 @@ static std::vector<Selection> fillGaps(ArrayRef<PeakSelection> front,
       found.push_back(network.getResiduals(cut));
   };
   for (size_t next = 1; next < front.size(); ++next) {
-    int64_t high = front[next - 1].peak, gap = high - front[next].peak;
-    if (gap <= high / kWideGap)
+    int64_t high = front[next - 1].peak, low = front[next].peak;
+    int64_t gap = high - low;
+    if (gap <= high / kWideGap || !filled.insert({high, low}).second)
       continue;
     auto lowersPeak = [&](const ResidualNetwork::Cut &cut) {
       return model.getPeak(network.getResiduals(cut).saved) < high;
@@ -288,9 +291,10 @@ std::vector<PeakSelection> fad::findPeakFront(const JointFunction &joint,
   costs.setKept({});
 
   std::vector<PeakSelection> front = keepFront(std::move(candidates));
+  llvm::DenseSet<std::pair<int64_t, int64_t>> filled;
   for (unsigned round = 0; round < kRounds; ++round) {
     std::vector<Selection> between =
-        fillGaps(front, read.getArrayRef(), costs, model);
+        fillGaps(front, read.getArrayRef(), costs, model, filled);
     if (between.empty())
       break;
     candidates = std::move(front);
