@@ -118,8 +118,11 @@ class _Kept(Partitioner):
     fastest: Parts | None = None
     accepts: Accepts | None = None
     is_left = False
-    # The schedules of all selections of a graph.
-    kept: list[tuple[Parts, bool, tuple[Schedule, Schedule]]] = []
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        # The schedules of all selections of a graph.
+        self.kept: list[tuple[Parts, bool, tuple[Schedule, Schedule]]] = []
 
     def choose(self, search: Search) -> Trial:
         if not self.fraction:

@@ -275,6 +275,9 @@ class _Answer:
         if budgets or has_stock:
             size = example.get_size(self.vary)
             scheduled = _run(lambda: self.step.schedule(example, budgets, has_stock, accepts))
+            # The fastest step of several graphs is not known.
+            if any(each.is_left and each.fastest is None for each in scheduled.values()):
+                scheduled = _run(lambda: self.step.schedule(example, budgets, has_stock, None))
             for name, each in scheduled.items():
                 if each.fastest is not None:
                     self.fastest[name].add(size, each.fastest)
@@ -384,7 +387,9 @@ class _Answer:
         fastest = self.fastest[name]
         if fastest.known.keys() >= {*near}:
             return self._find_part(name, size) * fastest.scale(near, size)
-        return self.sizes[name].scale(near, size)
+        # Sizes with several graphs have no fastest step, and those that are left have it alone.
+        known = self.sizes[name].known
+        return self.sizes[name].scale([each for each in near if each in known], size)
 
     def _find_part(self, name: str, size: int) -> float:
         """Returns about which part of the fastest step of a size the budget of a plan takes: that which
