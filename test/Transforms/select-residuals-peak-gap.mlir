@@ -1,5 +1,5 @@
 // Where two selections are far apart, smaller parts change over. Beside a temporary of 4,000 bytes are
-// the result, the cotangent and the gradient, of 8 each. There, %w takes 400 bytes, and each %n 100. To
+// the result and its reduction, of 8 each. There, %w takes 400 bytes, and each %n 100. To
 // compute %w again takes the least time for a byte, and more than two of %n.
 
 // DEFINE: %{within} = fad-opt %s --fad-select-residuals="recompute=contractions peak-budget

@@ -24,7 +24,7 @@ def hang(options):
     yield "right", lambda: "a note"
     end = ""
     if "INTERRUPT" in os.environ:
-        # Not before the outcome of the check before this one is in the file that is written to.
+        # Not before the outcome of the check before this one is in the output, which is a file.
         wait = "until grep -qs ^passed /dev/stdout; do sleep 0.01; done"
         end = f"{wait}; kill -INT {os.getppid()};"
     program = f"echo $$ > '{os.environ['CRASH']}'; {end} sleep 999"

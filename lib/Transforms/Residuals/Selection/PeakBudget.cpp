@@ -211,11 +211,11 @@ keepFront(std::vector<PeakSelection> candidates) {
   return front;
 }
 
-/// Selections between those neighbors of `front` that are far apart, as a part
-/// that changes over between them is large: smaller ones change over instead,
-/// from the faster one towards the lowest peak, and back from the slower one
-/// towards the least time. Gaps between the same peaks are filled once;
-/// `filled` has those of before.
+/// Selections between those neighbors of `front` that are far apart: a part
+/// that changes over between them is large. Smaller ones change over instead,
+/// from the faster neighbor towards the lowest peak, and back from the slower
+/// one towards the least time. A gap between the same peaks is filled once,
+/// though the lowest peak may have fallen since; `filled` has those of before.
 static std::vector<Selection>
 fillGaps(ArrayRef<PeakSelection> front, ArrayRef<Value> read, CostModel &costs,
          const PeakModel &model,

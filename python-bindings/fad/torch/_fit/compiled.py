@@ -134,10 +134,9 @@ class _Kept(Partitioner):
 
     def __getstate__(self) -> dict[str, Any]:
         # Inductor copies its configuration, in which this is, and no fake tensor can be copied.
-        left_out = "kept", "fastest", "accepts"
-        return {
-            name: value for name, value in super().__getstate__().items() if name not in left_out
-        }
+        left_out = "fastest", "accepts"
+        state = super().__getstate__()
+        return {name: value for name, value in state.items() if name not in left_out} | {"kept": []}
 
     def _schedule(
         self, parts: Parts, num_fwd_outputs: int, is_stock: bool = False

@@ -275,7 +275,8 @@ class _Answer:
         if budgets or has_stock:
             size = example.get_size(self.vary)
             scheduled = _run(lambda: self.step.schedule(example, budgets, has_stock, accepts))
-            # The fastest step of several graphs is not known.
+            # A budget is a fraction for each graph alone, so that several have no fastest step, by
+            # which the search could be steered: their budgets are searched for after all.
             if any(each.is_left and each.fastest is None for each in scheduled.values()):
                 scheduled = _run(lambda: self.step.schedule(example, budgets, has_stock, None))
             for name, each in scheduled.items():
