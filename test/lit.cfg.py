@@ -201,17 +201,23 @@ if config.enable_sanitizers:
     config.environment["UBSAN_OPTIONS"] = "halt_on_error=1:print_stacktrace=1"
 
 
-def torch_python_command(feature, imports):
-    """The interpreter that has imported modules, where there is the package of that feature."""
-    if feature not in config.available_features:
-        return config.python_executable
-    if config.enable_python:
-        imports = [*imports, "fad.torch.compile"]
+def start_python(imports):
+    """The interpreter that has imported modules."""
     whole = bool(lit_config.params.get("nightly"))
     name, _ = torch_python.start(config.python_executable, config.environment, imports, whole)
     return f"{config.python_executable} -I -S {torch_python.__file__} {name}"
 
 
+def start_torch_python(feature, imports):
+    """The same, where there is the package of that feature."""
+    if feature not in config.available_features:
+        return config.python_executable
+    if config.enable_python:
+        imports = [*imports, "fad.torch.compile"]
+    return start_python(imports)
+
+
+config.numpy_python = start_python(["numpy", "mpmath"])
 config.substitutions += [
     ("%lit", config.lit_executable),
     ("%cmake", config.cmake_executable),
@@ -221,10 +227,11 @@ config.substitutions += [
     ("%python", config.python_executable),
     # For tests with another Python than the build's.
     ("%other_python", os.environ.get("FAD_OTHER_PYTHON", "")),
-    ("%torch_python", torch_python_command("torch", torch_python.IMPORTS)),
+    ("%numpy_python", config.numpy_python),
+    ("%torch_python", start_torch_python("torch", torch_python.IMPORTS)),
     (
         "%transformers_python",
-        torch_python_command("transformers", torch_python.WITH_TRANSFORMERS),
+        start_torch_python("transformers", torch_python.WITH_TRANSFORMERS),
     ),
     ("%llvm_tools_dir", config.llvm_tools_dir),
     ("%mlir_lib_dir", config.mlir_lib_dir),

@@ -1,10 +1,10 @@
-"""Interpreters that have imported PyTorch already: `%torch_python` in tests, and with models of
-transformers, `%transformers_python`.
+"""Interpreters that have imported PyTorch already: `%torch_python` in tests, with models of
+transformers, `%transformers_python`, and with numpy and mpmath alone, `%numpy_python`.
 
-Importing PyTorch, Inductor and fad takes about five seconds of processor time. A server, which
-lit.cfg.py starts, does it once, at the first request, and forks a process for each script.
-The process has the script's arguments, working directory, environment and standard streams;
-its exit status and its signal are those of the client, which is what a test runs.
+Importing PyTorch, Inductor and fad takes about five seconds of processor time, and numpy a fifth of
+one. A server, which lit.cfg.py starts, does it once, at the first request, and forks a process for
+each script. The process has the script's arguments, working directory, environment and standard
+streams; its exit status and its signal are those of the client, which is what a test runs.
 
 The server has one thread, so that a fork leaves no lock held. It and its processes end when no
 process of lit's holds the other end of its pipe, and a process ends with its client. A process
