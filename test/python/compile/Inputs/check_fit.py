@@ -232,7 +232,6 @@ def check_steered():
     # The search ends where 1% of the memory is left.
     assert 0.99 * 4e6 <= one.largest_peak <= 4e6, one.largest_peak
     assert not left[0] and not left[-1] and len(left) <= 5, left
-    check_mixed()
 
 
 class Mixed(nn.Module):
@@ -458,6 +457,7 @@ if __name__ == "__main__":
         check_configurations()
     elif "--deep" in sys.argv:
         check_steered()
+        check_mixed()
         check_deep()
     else:
         check_eager()
