@@ -1,6 +1,6 @@
 """The first graph of Inductor's in a process, at which it makes patterns of operations, loads what
 it needs for products and reductions, and finds out about its compiler. The server of
-torch_python.py imports this, and so has that done once; each process would take more than a second.
+`%torch_python` imports this, and so has that done once; each process would take more than a second.
 utils/setup.sh runs it for Inductor's precompiled header and for bytecode, which the first tests
 would make otherwise."""
 

@@ -17,7 +17,6 @@ from changed import Changed
 from quick import Quick
 from sample import Sample
 import tool_server
-import torch_python
 
 config.name = "FAD-sample" if config.sample else "FAD"
 if config.sample:
@@ -201,37 +200,58 @@ if config.enable_sanitizers:
     config.environment["UBSAN_OPTIONS"] = "halt_on_error=1:print_stacktrace=1"
 
 
-def start_python(imports):
-    """The interpreter that has imported modules."""
-    whole = bool(lit_config.params.get("nightly"))
-    name, _ = torch_python.start(config.python_executable, config.environment, imports, whole)
-    return f"{config.python_executable} -I -S {torch_python.__file__} {name}"
+# Programs that are loaded once: by night, and with sanitizers, each run loads its own, but for
+# interpreters with PyTorch.
+nightly = bool(lit_config.params.get("nightly"))
+clients = os.path.join(config.test_exec_root, "ToolServer", "bin")
+tool_library = os.path.join(config.fad_obj_root, "lib", "libfad_tool_server.so")
+tool_dirs = [config.fad_tools_dir]
+servers = tool_server.ToolServers()
+if not (nightly or config.enable_sanitizers) and os.path.exists(tool_library):
+    tool_dirs.insert(0, clients)
+    servers.start_tools(config.fad_tools_dir, tool_library)
+config.environment["FAD_TOOL_SERVERS"] = servers.prefix
+config.environment["FAD_TEST_PYTHON"] = config.python_executable
 
 
-def start_torch_python(feature, imports):
+def serve_python(name, imports):
+    """An interpreter that has imported modules."""
+    client = os.path.join(clients, name)
+    if not os.path.exists(client):
+        return config.python_executable
+    servers.start_python(name, config.python_executable, config.environment, imports, nightly)
+    return client
+
+
+def serve_torch(feature, name, imports):
     """The same, where there is the package of that feature."""
     if feature not in config.available_features:
         return config.python_executable
     if config.enable_python:
         imports = [*imports, "fad.torch.compile"]
-    return start_python(imports)
+    return serve_python(name, imports)
 
 
-config.numpy_python = start_python(["numpy", "mpmath"])
+config.python = config.fad_python = config.python_executable
+if not nightly:
+    config.python = serve_python("python", tool_server.NUMPY)
+    if config.enable_python:
+        config.fad_python = serve_python("fad-python", tool_server.FAD)
 config.substitutions += [
     ("%lit", config.lit_executable),
     ("%cmake", config.cmake_executable),
     ("%cpack", os.path.join(os.path.dirname(config.cmake_executable), "cpack")),
     ("%cxx", config.cxx_executable),
     ("%cc", config.c_executable),
-    ("%python", config.python_executable),
+    ("%python_executable", config.python_executable),
+    ("%python", config.python),
+    ("%fad_python", config.fad_python),
     # For tests with another Python than the build's.
     ("%other_python", os.environ.get("FAD_OTHER_PYTHON", "")),
-    ("%numpy_python", config.numpy_python),
-    ("%torch_python", start_torch_python("torch", torch_python.IMPORTS)),
+    ("%torch_python", serve_torch("torch", "torch-python", tool_server.TORCH)),
     (
         "%transformers_python",
-        start_torch_python("transformers", torch_python.WITH_TRANSFORMERS),
+        serve_torch("transformers", "transformers-python", tool_server.TRANSFORMERS),
     ),
     ("%llvm_tools_dir", config.llvm_tools_dir),
     ("%mlir_lib_dir", config.mlir_lib_dir),
@@ -240,7 +260,7 @@ config.substitutions += [
     ("%fad_cuda_runtime", os.path.join(config.fad_obj_root, "lib", "libfad_cuda_runtime.so")),
     ("%fad_fake_cuda", os.path.join(config.fad_obj_root, "lib", "libfad_fake_cuda.so")),
     ("%fad_fake_kernels", os.path.join(config.fad_obj_root, "lib", "libfad_fake_kernels.so")),
-    ("%fad_fork_server", os.path.join(config.fad_obj_root, "lib", "libfad_fork_server.so")),
+    ("%fad_tool_server", tool_library),
     ("%fad_plugin", os.path.join(config.fad_obj_root, "lib", "fad-plugin.so")),
     ("%fad_src_root", config.fad_src_root),
 ]
@@ -264,15 +284,6 @@ upstream_tools = [
     "split-file",
     "count",
 ]
-tool_dirs = [config.fad_tools_dir]
-tool_library = os.path.join(config.fad_obj_root, "lib", "libfad_tool_server.so")
-# By night, and with sanitizers, each run loads its program.
-if not (lit_config.params.get("nightly") or config.enable_sanitizers) and os.path.exists(
-    tool_library
-):
-    tool_dirs.insert(0, os.path.join(config.test_exec_root, "ToolServer", "bin"))
-    servers, *_ = tool_server.start(config.fad_tools_dir, tool_library)
-    config.environment["FAD_TOOL_SERVERS"] = servers
 llvm_config.add_tool_substitutions(
     [ToolSubst(tool, unresolved="ignore") for tool in fad_tools], tool_dirs
 )

@@ -6,10 +6,10 @@
 
 // The first function's values, fused in the pipeline, against numpy.
 // RUN: sed '/^\/\/ -----/,$d' %s > %t.mlir
-// RUN: %numpy_python %S/../fad-runner/Inputs/make_arrays.py %t 'x=rng.normal(size=(3, 4)).astype("f4")' \
+// RUN: %python %S/../fad-runner/Inputs/make_arrays.py %t 'x=rng.normal(size=(3, 4)).astype("f4")' \
 // RUN:   'mean=rng.normal(size=4).astype("f4")' 'scale=rng.normal(size=4).astype("f4")'
 // RUN: fad-runner %t.mlir --out=%t --arg=%t/x.npy --arg=%t/mean.npy --arg=%t/scale.npy
-// RUN: %numpy_python %S/../fad-runner/Inputs/check_arrays.py %t 'close(out0, (x - mean) * scale * 3 + 4, 1e-6)'
+// RUN: %python %S/../fad-runner/Inputs/check_arrays.py %t 'close(out0, (x - mean) * scale * 3 + 4, 1e-6)'
 
 #id = affine_map<(d0, d1) -> (d0, d1)>
 #channel = affine_map<(d0, d1) -> (d1)>

@@ -1,7 +1,7 @@
 // Against numpy, whose packbits is fad.pack at one bit.
 
-// DEFINE: %{make} = %numpy_python %S/../fad-runner/Inputs/make_arrays.py %t
-// DEFINE: %{check} = %numpy_python %S/../fad-runner/Inputs/check_arrays.py %t
+// DEFINE: %{make} = %python %S/../fad-runner/Inputs/make_arrays.py %t
+// DEFINE: %{check} = %python %S/../fad-runner/Inputs/check_arrays.py %t
 
 // RUN: %{make} 'x=rng.integers(0, 2, size=(5, 7)).astype("i1")' 'y=rng.integers(-128, 128, size=(3, 2, 3)).astype("i1")' \
 // RUN:   'p=np.packbits(x.astype(bool), bitorder="little").view("i1")' \

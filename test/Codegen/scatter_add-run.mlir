@@ -1,8 +1,8 @@
 // Both forms against numpy: places that occur several times, never, and such
 // as lie outside, which are left out.
 
-// DEFINE: %{make} = %numpy_python %S/../fad-runner/Inputs/make_arrays.py %t
-// DEFINE: %{check} = %numpy_python %S/../fad-runner/Inputs/check_arrays.py %t
+// DEFINE: %{make} = %python %S/../fad-runner/Inputs/make_arrays.py %t
+// DEFINE: %{check} = %python %S/../fad-runner/Inputs/check_arrays.py %t
 // RUN: fad-opt %s --fad-to-linalg=scatter-as-reductions -o %t.reductions.mlir
 
 // The loop writes in place: one-shot bufferization finds no need for a copy.

@@ -13,20 +13,25 @@ fails is printed with its seed, and without the lines that it does not need;
 """
 
 import argparse
+import contextlib
 import os
 import random
 import re
+import resource
 import shlex
 import signal
-import subprocess
+import socket
 import sys
 import tempfile
 import threading
 from functools import partial
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import tool_server
 from many_checks import run_checks
 from mutations import Pool, TextMutator, mutate_bytes
+from tool_request import NUM_LIMITS, REQUEST, STATUS
 
 TOOLS = ["fad-opt", "fad-memory-report", "fad-runner"]
 PARSE = ["fad-opt", "--allow-unregistered-dialect"]
@@ -44,36 +49,43 @@ IGNORED = re.compile(
 UNBOUNDED = re.compile(r"\b(scf|cf|affine)\.(for|while|br|cond_br|parallel|forall)\b|\d{3}|call")
 
 
-class Server:
-    """The tools, each loaded once."""
+class Runs:
+    """Runs of the tools, each of which a server has loaded once (test/tool_server.py)."""
 
-    def __init__(self, options, folder):
-        self.folder = folder
-        environment = dict(os.environ, LD_PRELOAD=os.path.abspath(options.server))
-        environment |= {"FAD_RUN_SECONDS": str(SECONDS), "FAD_RUN_BYTES": str(BYTES)}
+    def __init__(self, servers, folder):
+        self.servers = servers
+        self.paths = [Path(folder, name) for name in ("in.mlir", "out", "err")]
+        limits = {number: resource.getrlimit(number) for number in range(NUM_LIMITS)}
+        limits |= {resource.RLIMIT_CPU: (SECONDS, SECONDS), resource.RLIMIT_AS: (BYTES, BYTES)}
+        self.limits = [each for pair in limits.values() for each in pair]
         # A stack of its own for every thread is address space.
-        environment |= {"OMP_NUM_THREADS": "1"}
-        paths = [os.path.abspath(os.path.join(options.tools, tool)) for tool in TOOLS]
-        self.processes = {
-            os.path.basename(path): subprocess.Popen(
-                [path],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                cwd=folder,
-                env=environment,
-                text=True,
-            )
-            for path in [*paths, options.mlir_opt]
-        }
+        environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+        self.variables = [f"{name}={value}" for name, value in environment.items()]
 
     def run(self, command, data):
         """The status, what was printed and the errors of a command on an input."""
-        paths = [os.path.join(self.folder, name) for name in ("in.mlir", "out", "err")]
-        Path(paths[0]).write_bytes(data)
-        process = self.processes[command[0]]
-        print("\t".join([*paths[1:], paths[0], *command[1:]]), file=process.stdin, flush=True)
-        status = int(process.stdout.readline())
-        output, errors = (Path(path).read_bytes() for path in paths[1:])
+        self.paths[0].write_bytes(data)
+        arguments = [command[0], str(self.paths[0]), *command[1:]]
+        strings = "".join(text + "\0" for text in [*arguments, *self.variables]).encode()
+        header = REQUEST.pack(
+            len(strings), len(arguments), len(self.variables), 0o077, *self.limits
+        )
+        with contextlib.ExitStack() as files:
+            streams = [files.enter_context(open(os.devnull))]
+            streams += [files.enter_context(open(path, "wb")) for path in self.paths[1:]]
+            folder = os.open(self.paths[0].parent, os.O_PATH)
+            files.callback(os.close, folder)
+            server = files.enter_context(socket.socket(socket.AF_UNIX))
+            # A run that waits for ever takes no processor time; it ends with the connection.
+            server.settimeout(4 * SECONDS)
+            server.connect(f"\0{self.servers.prefix}-{command[0]}")
+            socket.send_fds(server, [header], [*(each.fileno() for each in streams), folder])
+            server.sendall(strings)
+            try:
+                (status,) = STATUS.unpack(server.recv(STATUS.size))
+            except TimeoutError:
+                status = signal.SIGALRM
+        output, errors = (path.read_bytes() for path in self.paths[1:])
         return status, output, errors.decode(errors="replace")
 
 
@@ -134,18 +146,22 @@ def describe(status, errors):
 class Fuzzer:
     def __init__(self, options, folder):
         self.options, self.folder = options, folder
+        self.servers = tool_server.ToolServers()
+        for path in [*(os.path.join(options.tools, tool) for tool in TOOLS), options.mlir_opt]:
+            self.servers.start(
+                os.path.basename(path), [path], {"LD_PRELOAD": os.path.abspath(options.server)}
+            )
         self.corpus = Corpus(options.folders)
         self.local = threading.local()
 
-    def server(self):
-        if not hasattr(self.local, "server"):
-            folder = tempfile.mkdtemp(dir=self.folder)
-            self.local.server = Server(self.options, folder)
-        return self.local.server
+    def run(self, command, data):
+        if not hasattr(self.local, "runs"):
+            self.local.runs = Runs(self.servers, tempfile.mkdtemp(dir=self.folder))
+        return self.local.runs.run(command, data)
 
     def find_fault(self, command, data):
         """The error of a run, or nothing, and its output."""
-        status, output, errors = self.server().run(command, data)
+        status, output, errors = self.run(command, data)
         fault = describe(status, errors)
         if fault:
             # Programs may be asked to work for long.
@@ -156,25 +172,25 @@ class Fuzzer:
         if status:
             # Where this changes something, the error is in the result of a pass.
             again = [*command, "--verify-each=false"]
-            if self.server().run(PARSE, data)[0] == 0:
-                unverified, _, _ = self.server().run(again, data)
+            if self.run(PARSE, data)[0] == 0:
+                unverified, _, _ = self.run(again, data)
                 if os.WIFSIGNALED(unverified) or unverified == 0:
                     upstream = self.breaks_upstream(command, data)
                     return "" if upstream else "makes what does not verify", errors
             return "", errors
-        status, _, errors = self.server().run(PARSE, output)
+        status, _, errors = self.run(PARSE, output)
         return status and "writes what does not parse or verify", errors
 
     def is_upstream(self, data):
         """Whether upstream's parser or verifier ends by a signal, too."""
         command = ["mlir-opt", "--allow-unregistered-dialect"]
-        return os.WIFSIGNALED(self.server().run(command, data)[0])
+        return os.WIFSIGNALED(self.run(command, data)[0])
 
     def breaks_upstream(self, command, data):
         """Whether upstream's passes among those of a command fail on the input, too."""
         parse = ["mlir-opt", "--allow-unregistered-dialect"]
         passes = [option for option in command[1:] if "fad" not in option]
-        run = self.server().run
+        run = self.run
         return run(parse, data)[0] == 0 and run([*parse, *passes], data)[0] != 0
 
     def make(self, seed):
@@ -188,7 +204,7 @@ class Fuzzer:
         form = chance.random()
         if form < 0.4:
             options = ["--emit-bytecode"] if form < 0.2 else ["--mlir-print-op-generic"]
-            status, output, _ = self.server().run(["fad-opt", *options], text.encode())
+            status, output, _ = self.run(["fad-opt", *options], text.encode())
             if status == 0 and form < 0.2:
                 return command, mutate_bytes(output, chance)
             text = text if status else output.decode()
@@ -201,7 +217,7 @@ class Fuzzer:
         for _ in range(chance.choice([1, 2, 2, 3, 5, 8])):
             changed = mutator.mutate(text)
             keeps = chance.random() < 0.07
-            if keeps or self.server().run(PARSE, changed.encode())[0] == 0:
+            if keeps or self.run(PARSE, changed.encode())[0] == 0:
                 text = changed
         return text
 
@@ -259,7 +275,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tools", required=True)
     parser.add_argument("--mlir-opt", required=True)
-    parser.add_argument("--server", required=True, help="the library of ForkServer.c")
+    parser.add_argument("--server", required=True, help="the library of ToolServer.c")
     parser.add_argument("--count", type=int, default=500)
     parser.add_argument("--seed", type=int, default=0, help="the first")
     parser.add_argument("--keep", help="where to write what fails")

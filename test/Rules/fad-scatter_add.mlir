@@ -1,6 +1,6 @@
 // RUN: fad-opt %s --fad-differentiate=entry=rows | FileCheck %s
 
-// DEFINE: %{make} = %numpy_python %S/../fad-runner/Inputs/make_arrays.py %t
+// DEFINE: %{make} = %python %S/../fad-runner/Inputs/make_arrays.py %t
 // DEFINE: %{entry} =
 // DEFINE: %{check} = fad-runner %s --entry=%{entry} --check-gradients
 

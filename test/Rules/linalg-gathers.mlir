@@ -1,7 +1,7 @@
 // Gradients of reads at computed indices against differences in f64: indices
 // from files, that meet and that do not.
 
-// DEFINE: %{make} = %numpy_python %S/../fad-runner/Inputs/make_arrays.py %t
+// DEFINE: %{make} = %python %S/../fad-runner/Inputs/make_arrays.py %t
 // DEFINE: %{entry} =
 // DEFINE: %{check} = fad-runner %s --entry=%{entry} --check-gradients
 #0 = affine_map<(d0) -> (d0)>

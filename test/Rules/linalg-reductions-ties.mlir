@@ -1,8 +1,8 @@
 // Where the greatest element is not the only one, and where there is no
 // greatest: what PyTorch's max, amax, max along a dimension, and prod do.
 
-// DEFINE: %{make} = %numpy_python %S/../fad-runner/Inputs/make_arrays.py %t
-// DEFINE: %{check} = %numpy_python %S/../fad-runner/Inputs/check_arrays.py %t
+// DEFINE: %{make} = %python %S/../fad-runner/Inputs/make_arrays.py %t
+// DEFINE: %{check} = %python %S/../fad-runner/Inputs/check_arrays.py %t
 // DEFINE: %{entry} =
 // DEFINE: %{run} = fad-runner %s --entry=%{entry} --policy=fad --out=%t --arg=%t/x.npy
 #id = affine_map<(d0, d1) -> (d0, d1)>

@@ -2,7 +2,7 @@
 // RUN: fad-runner %s --entry=f --size=4 --check-gradients | FileCheck %s --check-prefix=GRAD
 // RUN: fad-runner %s --entry=f --size=0 --check-gradients --policy=bp | FileCheck %s --check-prefix=GRAD
 // RUN: fad-runner %s --entry=scalar --check-gradients --policy=recompute | FileCheck %s --check-prefix=GRAD
-// RUN: %numpy_python %S/../fad-runner/Inputs/make_arrays.py %t 'x=np.linspace(-1, 1, 24, dtype=np.float32).reshape(6, 4)'
+// RUN: %python %S/../fad-runner/Inputs/make_arrays.py %t 'x=np.linspace(-1, 1, 24, dtype=np.float32).reshape(6, 4)'
 // RUN: fad-runner %s --entry=split --arg=2 --arg=3 --arg=%t/x.npy --check-gradients | FileCheck %s --check-prefix=SPLIT
 // RUN: not fad-runner %s --entry=split --arg=2 --arg=2 --arg=%t/x.npy --check-gradients 2>&1 | FileCheck %s --check-prefix=SIZES
 // SPLIT: 2 {{.*}} ok

@@ -6,10 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-// Its links have the names of programs in the folder FAD_TOOLS_DIR. The names
-// of the sockets of their servers (ToolServer.c) begin with the value of the
-// environment variable FAD_TOOL_SERVERS. Where no server answers, or libraries
-// are to be preloaded, it becomes the program.
+// Its links have the names of programs in the folder FAD_TOOLS_DIR, or end in
+// `python` and stand for the interpreter that the environment variable
+// FAD_TEST_PYTHON names. The names of the sockets of their servers
+// (ToolServer.c, python_server.py) begin with the value of FAD_TOOL_SERVERS.
+// Where no server answers, or libraries are to be preloaded, it becomes the
+// program.
 
 #define _GNU_SOURCE
 #include "Request.h"
@@ -94,12 +96,25 @@ static int ask(const char *socketName, char **argv, int *status) {
          *status != -1;
 }
 
+static int endsWith(const char *text, const char *end) {
+  size_t length = strlen(text), endLength = strlen(end);
+  return length >= endLength && !strcmp(text + length - endLength, end);
+}
+
 int main(int argc, char **argv) {
   (void)argc;
   const char *name = basename(strdup(argv[0]));
   const char *servers = getenv("FAD_TOOL_SERVERS");
+  const char *python = getenv("FAD_TEST_PYTHON");
   char program[4096], socketName[108];
-  snprintf(program, sizeof(program), "%s/%s", FAD_TOOLS_DIR, name);
+  if (!endsWith(name, "python")) {
+    snprintf(program, sizeof(program), "%s/%s", FAD_TOOLS_DIR, name);
+  } else if (python) {
+    snprintf(program, sizeof(program), "%s", python);
+  } else {
+    fprintf(stderr, "%s: FAD_TEST_PYTHON names no interpreter\n", argv[0]);
+    return 2;
+  }
   snprintf(socketName, sizeof(socketName), "%s-%s", servers ? servers : "",
            name);
   argv[0] = program;

@@ -36,7 +36,7 @@ func.func @kink(%x: tensor<?xf32>) -> tensor<?xf32> {
 // Where it is not finite there is nothing to compare, and a NaN is called one.
 // RUN: not fad-runner %s --entry=root --size=5 --arg=0 --check-gradients | FileCheck %s --check-prefix=INFINITE
 // INFINITE: 0 {{.*}}  nan {{.*}} FAIL: 5 elements are not finite, so there is nothing to compare; the first is [0], which is inf, where a difference is nan{{$}}
-// RUN: %numpy_python %S/Inputs/make_arrays.py %t 'roots=np.array([1, 4, -1, -2], "f4")' 'zeros=np.array([[1, 4], [0, 2]], "f4")' \
+// RUN: %python %S/Inputs/make_arrays.py %t 'roots=np.array([1, 4, -1, -2], "f4")' 'zeros=np.array([[1, 4], [0, 2]], "f4")' \
 // RUN:   'pole=np.array([2, -1], "f4")'
 // RUN: not fad-runner %s --entry=root --arg=%t/roots.npy --check-gradients | FileCheck %s --check-prefix=NEGATIVE
 // NEGATIVE: 0 {{.*}}  nan {{.*}} FAIL: 2 elements are not finite, so there is nothing to compare; the first is [2], which is nan, where a difference is nan{{$}}

@@ -2,7 +2,7 @@
 // runs, and so are operands that do not fit each other. test/python/core/destinations.py
 // has every operation.
 
-// RUN: %numpy_python %S/Inputs/make_arrays.py %t 'x=np.ones((16, 4), "f4")' 'odd=np.ones((15, 4), "f4")' \
+// RUN: %python %S/Inputs/make_arrays.py %t 'x=np.ones((16, 4), "f4")' 'odd=np.ones((15, 4), "f4")' \
 // RUN:   'p=np.ones((2, 4, 8, 1), "f4")' 'q=np.arange(16, dtype="f4").reshape(2, 8)' 'a4=np.arange(4, dtype="f4")' 'a8=np.arange(8, dtype="f4")' \
 // RUN:   'm24=np.ones((2, 4), "f4")' 'm34=np.ones((3, 4), "f4")' 'm35=np.ones((3, 5), "f4")' \
 // RUN:   'i2=np.array([0, 2])' 'c2=np.array([[0], [2]])'

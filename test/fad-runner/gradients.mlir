@@ -1,9 +1,9 @@
 // Gradients against closed forms in numpy, under every policy.
 
 // DEFINE: %{policy} =
-// DEFINE: %{make} = %numpy_python %S/Inputs/make_arrays.py %t
+// DEFINE: %{make} = %python %S/Inputs/make_arrays.py %t
 // DEFINE: %{run} = fad-runner %s --out=%t --policy=%{policy}
-// DEFINE: %{check} = %numpy_python %S/Inputs/check_arrays.py %t
+// DEFINE: %{check} = %python %S/Inputs/check_arrays.py %t
 
 // DEFINE: %{all} = %{make} 'x=rng.normal(size=(6, 4))' 'n=np.arange(6)' 'w=rng.normal(size=4)' \
 // DEFINE:     'c0=rng.normal(size=(6, 4))' 'c3=rng.normal(size=())' && \

@@ -1,7 +1,7 @@
 // What .npy files may look like, and what a bad one is told.
 
-// DEFINE: %{make} = %numpy_python %S/Inputs/make_arrays.py %t
-// DEFINE: %{check} = %numpy_python %S/Inputs/check_arrays.py %t
+// DEFINE: %{make} = %python %S/Inputs/make_arrays.py %t
+// DEFINE: %{check} = %python %S/Inputs/check_arrays.py %t
 // DEFINE: %{run} = fad-runner %s --entry=f32 --out=%t --arg
 
 // Elements in Fortran order, and later versions of the format.

@@ -1,7 +1,7 @@
 // Arguments that do not suit the function are an error at the operation that
 // they do not suit, not a read beyond the end of a tensor.
 
-// RUN: %numpy_python %S/Inputs/make_arrays.py %t 'a3=np.ones(3, "f4")' 'a4=np.ones(4, "f4")' \
+// RUN: %python %S/Inputs/make_arrays.py %t 'a3=np.ones(3, "f4")' 'a4=np.ones(4, "f4")' \
 // RUN:   'm34=np.ones((3, 4), "f4")' 'm45=np.ones((4, 5), "f4")' 'm53=np.ones((5, 3), "f4")' \
 // RUN:   'good=np.array([0, 3])' 'bad=np.array([0, 4])' 'a0=np.ones(0, "f4")' 'a8=np.arange(8, dtype="f4")' 'i1=np.array([[7], [2]])' \
 // RUN:   'a3r=np.arange(3, dtype="f4")' 'a4r=np.arange(4, dtype="f4")' 'm31=np.ones((3, 1), "f4")'

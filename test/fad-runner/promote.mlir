@@ -2,7 +2,7 @@
 
 // The value is that of f64 with the constants as they are in f32.
 // RUN: fad-opt %s --fad-promote | fad-runner - --entry=scalars --arg=0.5 --arg=2 --arg=0 --out=%t
-// RUN: %numpy_python %S/../fad-runner/Inputs/check_arrays.py %t \
+// RUN: %python %S/../fad-runner/Inputs/check_arrays.py %t \
 // RUN:   'close(out0, (0.5 + np.float64(np.float32(0.1))) * 0.1 / 2, 1e-16)'
 
 // Types of functions, blocks and operations; constants keep their value.

@@ -1,8 +1,8 @@
 // Values against numpy.
 
 // DEFINE: %{run} = fad-runner %s --out=%t
-// DEFINE: %{make} = %numpy_python %S/Inputs/make_arrays.py %t
-// DEFINE: %{check} = %numpy_python %S/Inputs/check_arrays.py %t
+// DEFINE: %{make} = %python %S/Inputs/make_arrays.py %t
+// DEFINE: %{check} = %python %S/Inputs/check_arrays.py %t
 
 // RUN: %{make} 'x=rng.normal(size=(5, 4)).astype("f4")' \
 // RUN:   'w=rng.normal(size=(4, 3)).astype("f4")' 'b=rng.normal(size=3).astype("f4")'

@@ -1,7 +1,7 @@
 // Slices without elements, and strides where nothing is stepped over: results and
 // gradients.
 
-// RUN: %numpy_python %S/Inputs/make_arrays.py %t 'none=np.ones(0)' 'four=np.arange(4.0)' 'none2=np.ones((0, 3))' \
+// RUN: %python %S/Inputs/make_arrays.py %t 'none=np.ones(0)' 'four=np.arange(4.0)' 'none2=np.ones((0, 3))' \
 // RUN:   'rows=np.arange(8.0).reshape(2, 4)' 'tiles=np.arange(12.0).reshape(1, 2, 2, 3)' 'wide=np.zeros((2, 4))'
 // DEFINE: %{run} = fad-runner %s --policy=auto --check-gradients --entry
 

@@ -3,8 +3,8 @@
 // DEFINE: %{type} =
 // DEFINE: %{dtype} =
 // DEFINE: %{bound} =
-// DEFINE: %{make} = %numpy_python %S/Inputs/make_arrays.py %t
-// DEFINE: %{check} = %numpy_python %S/Inputs/check_arrays.py %t
+// DEFINE: %{make} = %python %S/Inputs/make_arrays.py %t
+// DEFINE: %{check} = %python %S/Inputs/check_arrays.py %t
 // DEFINE: %{test} = %{make} 'x=rng.normal(size=(3, 5)).astype("%{dtype}")' \
 // DEFINE:     'w=rng.normal(size=(5, 4)).astype("%{dtype}")' && \
 // DEFINE:   sed s/TYPE/%{type}/g %s | fad-runner - --policy=fad --arg=%t/x.npy --arg=%t/w.npy --out=%t && \

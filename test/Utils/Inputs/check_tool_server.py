@@ -49,8 +49,9 @@ def main():
     programs, library, clients, folder = sys.argv[1:]
     folder = pathlib.Path(folder)
     (folder / "in.mlir").write_text(FUNCTION)
-    prefix, pipe, servers = tool_server.start(programs, library)
-    served = {**os.environ, "FAD_TOOL_SERVERS": prefix}
+    servers = tool_server.ToolServers()
+    servers.start_tools(programs, library)
+    served = {**os.environ, "FAD_TOOL_SERVERS": servers.prefix}
     cases = [
         (["in.mlir"], "", {}),
         ([], FUNCTION, {}),
@@ -75,7 +76,7 @@ def main():
             [f"{clients}/fad-opt"], env=served, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL
         )
 
-    server = servers[tool_server.TOOLS.index("fad-opt")]
+    server = servers.processes["fad-opt"]
     client = start()
     wait_until(lambda: find_runs(server))
     client.send_signal(signal.SIGTERM)
@@ -86,8 +87,8 @@ def main():
     wait_until(lambda: find_runs(server))
     os.kill(*find_runs(server), signal.SIGSEGV)
     print("a crash:", signal.Signals(-client.wait()).name)
-    os.close(pipe)
-    print("without the pipe:", [each.wait(60) for each in servers])
+    os.close(servers.pipe)
+    print("without the pipe:", [each.wait(60) for each in servers.processes.values()])
     print("without a server:", run(f"{clients}/fad-opt", ["in.mlir"], "", folder, env=served)[0])
 
 

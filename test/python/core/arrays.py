@@ -1,4 +1,4 @@
-# RUN: %python %s
+# RUN: %fad_python %s
 """Arrays as arguments and results: types, shapes, and where elements lie."""
 
 import gc

@@ -1,5 +1,5 @@
-# RUN: %python %s
-# RUN: %python %s --print | FileCheck %s
+# RUN: %fad_python %s
+# RUN: %fad_python %s --print | FileCheck %s
 """Modules that Python builds operation by operation, and what is said about wrong ones."""
 
 import gc

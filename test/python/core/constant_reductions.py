@@ -1,4 +1,4 @@
-# RUN: %python %s
+# RUN: %fad_python %s
 """Reductions of every kind and type over a constant number of elements, compiled for
 this machine, against numpy. With --all, of columns and rows of 1 to 40 elements."""
 

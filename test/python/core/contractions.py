@@ -1,5 +1,5 @@
 # REQUIRES: ml_dtypes
-# RUN: %python %s %if nightly %{ --every %}
+# RUN: %fad_python %s %if nightly %{ --every %}
 """Products of matrices by a library, whatever it is, against numpy and fad's loops: all
 types, strides, sizes; and where the library is missing. With --every, as in
 check-fad-nightly, all types have all kinds of programs, and all cases are computed in 16 bits

@@ -1,4 +1,4 @@
-# RUN: %python %s %mlir_lib_dir/../include/mlir/Dialect %fad_obj_root/include/fad/IR \
+# RUN: %fad_python %s %mlir_lib_dir/../include/mlir/Dialect %fad_obj_root/include/fad/IR \
 # RUN:   %if nightly %{ --every %}
 """Sizes of destinations are checked before a function runs.
 

@@ -1,4 +1,4 @@
-# RUN: %python %s
+# RUN: %fad_python %s
 """Compiled modules: several functions, checks, state, threads."""
 
 import os

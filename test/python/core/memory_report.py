@@ -1,4 +1,4 @@
-# RUN: %python %s
+# RUN: %fad_python %s
 """fad.memory_report: bytes by policy, with and without sizes."""
 
 import unittest

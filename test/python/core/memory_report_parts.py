@@ -1,4 +1,4 @@
-# RUN: %python %s
+# RUN: %fad_python %s
 """Memory reports: reasons, footprints, the largest batch, pictures, plots."""
 
 import importlib.util

@@ -1,4 +1,4 @@
-# RUN: %python %s
+# RUN: %fad_python %s
 """Modules: parsing, printing, passes, and what is said about them."""
 
 import copy

@@ -1,4 +1,4 @@
-# RUN: %python %s
+# RUN: %fad_python %s
 """Short formulas of functions in 16 bits, in one loop with what they are part of, for
 all numbers of bf16 and f16, against numpy in f64: what a difference leaves of a result
 that saturates, exponentials of multiples, log1p of numbers from 0 to 1."""

@@ -1,5 +1,5 @@
 # REQUIRES: ml_dtypes
-# RUN: %python %s
+# RUN: %fad_python %s
 """Elementwise operations on bf16 and f16, whose loops go over vectors: rounding
 against ml_dtypes, and the same bits for the same numbers at every place."""
 

@@ -1,4 +1,4 @@
-# RUN: %python %s
+# RUN: %fad_python %s
 """fad.nest: what it says of the functions it makes, and their numbers."""
 
 import unittest

@@ -1,4 +1,4 @@
-# RUN: %python %s
+# RUN: %fad_python %s
 """fad.nest: what it refuses, and the names of its choices."""
 
 import re

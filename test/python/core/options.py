@@ -1,4 +1,4 @@
-# RUN: fad-opt --help-fad > %t && %python %s %t
+# RUN: fad-opt --help-fad > %t && %fad_python %s %t
 """A wrong value of any option of any pass and pipeline of fad: the exception has the reason,
 and nothing is printed."""
 

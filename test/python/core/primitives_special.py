@@ -1,5 +1,5 @@
 # REQUIRES: ml_dtypes
-# RUN: %python %s %if nightly %{ --every %}
+# RUN: %fad_python %s %if nightly %{ --every %}
 """Derivatives of the primitives at kinks, zeros, infinities and NaN are what the
 dialect says: in f32 under two policies, in bf16 under another. With --every, as in
 check-fad-nightly, they are so in f32 under every policy, and in the other types under two."""

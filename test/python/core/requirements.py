@@ -1,4 +1,4 @@
-# RUN: %python %s
+# RUN: %fad_python %s
 """Parts of the package that need other packages say which, and how to get them;
 everything public has a docstring."""
 

@@ -1,4 +1,4 @@
-# RUN: %python %s
+# RUN: %fad_python %s
 """Compiling leaves the handlers of signals as they were."""
 
 import os

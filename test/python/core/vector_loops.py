@@ -1,4 +1,4 @@
-# RUN: %python %s
+# RUN: %fad_python %s
 """Elementwise operations, whose loops go over vectors, on sizes around those of
 vectors and tiles, against numpy, element by element."""
 

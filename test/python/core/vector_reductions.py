@@ -1,4 +1,4 @@
-# RUN: %python %s
+# RUN: %fad_python %s
 """Reductions along rows and columns, whose loops go over vectors, against numpy, on
 sizes around those of vectors; and their order, which threads do not change."""
 

@@ -1,17 +1,19 @@
-"""Interpreters that have imported PyTorch already: `%torch_python` in tests, with models of
-transformers, `%transformers_python`, and with numpy and mpmath alone, `%numpy_python`.
+"""Interpreters that have imported what scripts share: numpy and mpmath for `%python` in tests,
+fad for `%fad_python`, PyTorch for `%torch_python`, with models of transformers for
+`%transformers_python`.
 
 Importing PyTorch, Inductor and fad takes about five seconds of processor time, and numpy a fifth of
-one. A server, which lit.cfg.py starts, does it once, at the first request, and forks a process for
-each script. The process has the script's arguments, working directory, environment and standard
-streams; its exit status and its signal are those of the client, which is what a test runs.
+one. A server, which tool_server.py starts, does it once, at the first request, and forks a process
+for each script. The process has the script's arguments, working directory, environment, limits and
+standard streams; its exit status and its signal are those of the client, which is what a test runs
+(ToolServer/ToolClient.c).
 
 The server has one thread, so that a fork leaves no lock held. It and its processes end when no
 process of lit's holds the other end of its pipe, and a process ends with its client. A process
 ends without the interpreter's destruction of modules and their objects, which are the server's
 for the most part: that would copy its memory, for a third of a second of processor time. So a
 script closes the files that it has written, and reads nothing of `__del__` at its end. Garbage
-is collected less often than in an interpreter. A server that is `whole`, as that of the nightly
+is collected less often than in an interpreter. A server that is `--whole`, as that of the nightly
 tests is, does neither.
 
 A script gets an interpreter of its own where
@@ -21,29 +23,19 @@ A script gets an interpreter of its own where
 - the interpreter has an option, such as `-X`, or its input is the script;
 - the server does not answer.
 
-Usage: torch_python.py NAME SCRIPT [ARGUMENT ...]
-       torch_python.py NAME -c COMMAND [ARGUMENT ...]
-       torch_python.py NAME -m MODULE [ARGUMENT ...]
+Usage: python_server.py [--whole] MODULE ...
 
-NAME is that of the server's socket, which is in no folder."""
+FAD_TOOL_SERVER has the numbers of the server's socket and of the pipe."""
 
-import json
 import os
+import resource
 import signal
 import socket
 import struct
 import sys
 
-# Imports of the server: modules that scripts share and that start no thread.
-IMPORTS = ["numpy", "torch", "torch._inductor.compile_fx", "first_graph"]
-# These take another two seconds.
-WITH_TRANSFORMERS = [
-    *IMPORTS,
-    *[
-        f"transformers.models.{name}.modeling_{name}"
-        for name in ("bert", "gpt2", "llama", "resnet")
-    ],
-]
+from tool_request import NUM_DESCRIPTORS, REQUEST, STATUS
+
 # Variables that may differ between scripts: those that only scripts and fad read, which reads none
 # when it is imported, paths of modules but fad's, folders whose names are read at each use, the GPUs,
 # which CUDA reads at its first use, and the shell's own.
@@ -58,30 +50,8 @@ FREE |= {
     "TRITON_CACHE_DIR",
 }
 FREE_PREFIX = "FAD_"
-HEADER = struct.Struct("!I")
-
-
-def start(python, environment, imports, whole=False):
-    """Starts a server for this process and those that it forks; returns its name, and the
-    end of the pipe, with which the server ends."""
-    kind = "--serve-whole" if whole else "--serve"
-    name = f"fad-torch-python-{os.getpid()}-{os.urandom(8).hex()}"
-    read, write = os.pipe()
-    with socket.socket(socket.AF_UNIX) as listener:
-        listener.bind("\0" + name)
-        listener.listen(64)
-        import subprocess
-
-        subprocess.Popen(
-            [python, __file__, kind, str(listener.fileno()), str(read), *imports],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            env=environment,
-            pass_fds=[listener.fileno(), read],
-            start_new_session=True,
-        )
-    os.close(read)
-    return name, write
+# The answer to a client that has to run its script itself.
+OTHER = -1
 
 
 def receive(connection, size):
@@ -93,6 +63,39 @@ def receive(connection, size):
             raise EOFError
         data += part
     return data
+
+
+class Request:
+    """A client's wish for a run; `descriptors` are its standard streams and its folder."""
+
+    descriptors = ()
+
+    def receive(self, connection):
+        header, self.descriptors, _, _ = socket.recv_fds(connection, REQUEST.size, NUM_DESCRIPTORS)
+        header += receive(connection, REQUEST.size - len(header))
+        size, number, _, self.umask, *limits = REQUEST.unpack(header)
+        self.limits = list(zip(limits[::2], limits[1::2], strict=True))
+        strings = os.fsdecode(receive(connection, size)).split("\0")[:-1]
+        # The first one is the interpreter's name.
+        self.arguments = strings[1:number]
+        self.environment = dict(text.split("=", 1) for text in strings[number:])
+
+    def close(self):
+        for descriptor in self.descriptors:
+            os.close(descriptor)
+
+    def has_script(self):
+        """Whether it is a script, a command or a module, without options of the interpreter."""
+        if not self.arguments:
+            return False
+        first = self.arguments[0]
+        if first in {"-c", "-m"}:
+            return len(self.arguments) > 1
+        try:
+            os.stat(first, dir_fd=self.descriptors[-1])
+        except OSError:
+            return False
+        return not first.startswith("-")
 
 
 def fixed(environment):
@@ -124,14 +127,12 @@ class Server:
         self.added = {}
 
     def serve(self):
-        """Returns a request, in the process that is to run it."""
+        """Returns in each process that is to run a script, and never in the server's."""
         while True:
             for key, _ in self.selector.select():
                 # An event before it may have closed this one, and reused its number.
-                if self.selector.get_map().get(key.fd) is key:
-                    request = key.data()
-                    if request:
-                        return request
+                if self.selector.get_map().get(key.fd) is key and key.data():
+                    return
 
     def end(self):
         for number in self.children:
@@ -139,30 +140,29 @@ class Server:
         sys.exit(0)
 
     def accept(self):
+        """Whether this is the process that is to run a client's script."""
         connection, _ = self.listener.accept()
         credentials = connection.getsockopt(
             socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i")
         )
         if struct.unpack("3i", credentials)[1] != os.getuid():
             connection.close()
-            return None
-        streams = []
+            return False
+        request = Request()
         try:
             connection.settimeout(60)
-            header, streams, _, _ = socket.recv_fds(connection, HEADER.size, 3)
-            request = json.loads(receive(connection, HEADER.unpack(header)[0]))
-            if len(streams) != 3 or fixed(request["environment"]) != fixed(self.environment):
-                connection.sendall(b"other\n")
-                connection.close()
-                return None
-            return self.fork(connection, request, streams)
+            request.receive(connection)
+            if len(request.descriptors) == NUM_DESCRIPTORS and (
+                fixed(request.environment) == fixed(self.environment) and request.has_script()
+            ):
+                return self.fork(connection, request)
+            connection.sendall(STATUS.pack(OTHER))
         except (OSError, EOFError, ValueError, struct.error) as error:
-            print(f"torch_python.py: {error!r}", file=sys.stderr)
-            connection.close()
-            return None
+            print(f"python_server.py: {error!r}", file=sys.stderr)
         finally:
-            for stream in streams:
-                os.close(stream)
+            request.close()
+        connection.close()
+        return False
 
     def prepare(self):
         """Imports what scripts share; the threads of BLAS end at the first fork."""
@@ -181,7 +181,7 @@ class Server:
         os.waitpid(number, 0)
         threads = os.listdir("/proc/self/task")
         if len(threads) != 1:
-            raise SystemExit(f"torch_python.py: {len(threads)} threads, after {self.imports}")
+            raise SystemExit(f"python_server.py: {len(threads)} threads, after {self.imports}")
         # Objects that are here stay: collections do not touch, hence not copy, them.
         gc.collect()
         gc.freeze()
@@ -193,22 +193,25 @@ class Server:
                 finalizer.atexit = False
         self.warm = True
 
-    def fork(self, connection, request, streams):
+    def fork(self, connection, request):
         if not self.warm:
             self.prepare()
         number = os.fork()
         if not number:
-            for target, stream in enumerate(streams):
-                os.dup2(stream, target)
-            self.leave(connection)
-            request["environment"].update(self.added)
-            return request
+            try:
+                self.leave(connection)
+                request.environment.update(self.added)
+                set_up(request)
+            except BaseException as error:
+                sys.excepthook(type(error), error, error.__traceback__)
+                os._exit(127)
+            return True
         handle = os.pidfd_open(number)
         self.children[number] = handle, connection
         connection.settimeout(None)
         self.selector.register(handle, self.selectors.EVENT_READ, lambda: self.report(number))
         self.selector.register(connection, self.selectors.EVENT_READ, lambda: kill(number))
-        return None
+        return False
 
     def leave(self, connection):
         """Closes all that is the server's, in a process for a script."""
@@ -229,7 +232,7 @@ class Server:
         self.selector.unregister(connection)
         os.close(handle)
         try:
-            connection.sendall(b"%d\n" % status)
+            connection.sendall(STATUS.pack(status))
         except OSError:
             pass  # The client is gone.
         connection.close()
@@ -248,28 +251,34 @@ def set_up(request):
     """Gives this process what an interpreter has when it starts."""
     import tempfile
 
+    *streams, folder = request.descriptors
+    for target, stream in enumerate(streams):
+        os.dup2(stream, target)
+    os.fchdir(folder)
+    os.umask(request.umask)
+    for number, limits in enumerate(request.limits):
+        if resource.prlimit(0, number) != limits:
+            resource.setrlimit(number, limits)
     tempfile.tempdir = None
     former = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
     os.environ.clear()
-    os.environ.update(request["environment"])
-    os.chdir(request["directory"])
-    os.umask(request["umask"])
+    os.environ.update(request.environment)
     paths = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
     # The first is the server's own folder.
     sys.path[:] = paths + sys.path[1 + len(former) :]
     sys.stdin = sys.__stdin__ = open(0, closefd=False)
     sys.stdout.reconfigure(line_buffering=os.isatty(1))
-    sys.argv = request["arguments"]
+    sys.argv = request.arguments
 
 
-def run_to_end(request):
-    """Runs a request and ends its process as an interpreter ends, but for the destruction of objects."""
+def run_to_end():
+    """Runs a script and ends its process as an interpreter ends, but for the destruction of objects."""
     import atexit
     import ctypes
     import threading
 
     try:
-        run(request)
+        run()
         status = 0
     except SystemExit as end:
         status = end.code
@@ -283,7 +292,8 @@ def run_to_end(request):
     atexit._run_exitfuncs()
     for stream in [sys.stdout, sys.stderr]:
         try:
-            stream.flush()
+            if not stream.closed:
+                stream.flush()
         except (OSError, ValueError):
             status = 120
     # Those of C, of all streams.
@@ -291,12 +301,11 @@ def run_to_end(request):
     os._exit(status & 0xFF)
 
 
-def run(request):
+def run():
     """Runs a script, a command or a module as the interpreter would."""
     import builtins
     import types
 
-    set_up(request)
     main = types.ModuleType("__main__")
     main.__builtins__ = builtins
     sys.modules["__main__"] = main
@@ -325,49 +334,12 @@ def run(request):
         sys.exit(1)
 
 
-def ask(name, arguments):
-    """The status of a script that the server has run, or None."""
-    request = {
-        "arguments": arguments,
-        "directory": os.getcwd(),
-        "environment": dict(os.environ),
-        "umask": os.umask(0o22),
-    }
-    os.umask(request["umask"])
-    data = json.dumps(request).encode()
-    with socket.socket(socket.AF_UNIX) as connection:
-        try:
-            connection.connect("\0" + name)
-            socket.send_fds(connection, [HEADER.pack(len(data))], [0, 1, 2])
-            connection.sendall(data)
-            answer = connection.makefile("rb").readline()
-        except OSError:
-            return None
-    return int(answer) if answer.strip().isdigit() else None
-
-
 def main():
-    if sys.argv[1] in {"--serve", "--serve-whole"}:
-        whole = sys.argv[1] == "--serve-whole"
-        listener = socket.socket(fileno=int(sys.argv[2]))
-        request = Server(listener, int(sys.argv[3]), sys.argv[4:], whole).serve()
-        (run if whole else run_to_end)(request)
-        return
-    name, *arguments = sys.argv[1:]
-    status = None
-    if arguments and (arguments[0] in {"-c", "-m"} or os.path.isfile(arguments[0])):
-        status = ask(name, arguments)
-    if status is None:
-        os.execv(sys.executable, [sys.executable, *arguments])
-    number = os.waitstatus_to_exitcode(status)
-    if number < 0:
-        import resource
-
-        # The script's process has left a core where one is wanted.
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        signal.signal(-number, signal.SIG_DFL) if -number != signal.SIGKILL else None
-        os.kill(os.getpid(), -number)
-    sys.exit(number)
+    imports = sys.argv[1:]
+    whole = imports[:1] == ["--whole"]
+    listener, pipe = map(int, os.environ["FAD_TOOL_SERVER"].split(","))
+    Server(socket.socket(fileno=listener), pipe, imports[whole:], whole).serve()
+    (run if whole else run_to_end)()
 
 
 if __name__ == "__main__":

@@ -1,8 +1,11 @@
-"""Compares scripts in processes of test/torch_python.py with the same in interpreters of
-their own, and checks how clients, processes and servers end."""
+"""Compares scripts in processes of test/python_server.py with the same in interpreters of
+their own, and checks how clients, processes and servers end.
+
+usage: check_python_server.py CLIENT FOLDER"""
 
 import os
 import pathlib
+import resource
 import signal
 import subprocess
 import sys
@@ -10,29 +13,48 @@ import time
 
 here = pathlib.Path(__file__).resolve()
 sys.path.insert(0, str(here.parents[2]))
-import torch_python
+import tool_server
 
 # A module that no interpreter imports by itself, for the server to have.
 SHARED = "wave"
 ENVIRONMENT = {name: os.environ[name] for name in ["PATH", "HOME"] if name in os.environ}
-WARM = f"import sys; print({SHARED!r} in sys.modules)"
 
 
-def client(server, *arguments):
-    return [sys.executable, "-I", "-S", torch_python.__file__, server, *arguments]
+def limit_files():
+    resource.setrlimit(resource.RLIMIT_NOFILE, (77, 99))
 
 
-def run(command, folder, input="", **environment):
-    result = subprocess.run(
-        command,
-        cwd=folder,
-        env={**ENVIRONMENT, **environment},
-        input=input,
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
-    return result.returncode, result.stdout, result.stderr
+class Interpreter:
+    """An interpreter of its own for each script, or a client of a server's."""
+
+    def __init__(self, command, environment):
+        self.command = command
+        self.environment = {**ENVIRONMENT, **environment}
+
+    def run(self, folder, *arguments, input="", limit=None, **environment):
+        result = subprocess.run(
+            [self.command, *arguments],
+            cwd=folder,
+            env={**self.environment, **environment},
+            input=input,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            preexec_fn=limit,
+        )
+        return result.returncode, result.stdout, result.stderr
+
+    def has_module(self, name, folder, *options, **others):
+        command = f"import sys; print({name!r} in sys.modules)"
+        return self.run(folder, *options, "-c", command, **others)[1] == "True\n"
+
+
+def start(client, environment, imports, whole=False):
+    """An interpreter by a server, and the end of the pipe that the server ends with."""
+    servers = tool_server.ToolServers()
+    servers.start_python("python", sys.executable, environment, imports, whole)
+    names = {"FAD_TOOL_SERVERS": servers.prefix, "FAD_TEST_PYTHON": sys.executable}
+    return Interpreter(client, names), servers.pipe
 
 
 def write_scripts(folder):
@@ -80,6 +102,10 @@ def write_scripts(folder):
         (["-c", of_c], "", {}),
         (["-c", finalizer], "", {}),
         (["-c", "import os; os.write(1, b'x'); os._exit(3)"], "", {}),
+        (["-c", "import resource; print(resource.getrlimit(7))"], "", {"limit": limit_files}),
+        (["-c", "import sys; print('begin'); sys.stdout.close()"], "", {}),
+        (["-c"], "", {}),
+        (["-m", "no_such_module"], "", {}),
     ]
 
 
@@ -98,62 +124,58 @@ def wait_for_end(number):
 
 
 def main():
-    folder = pathlib.Path(sys.argv[1]).resolve()
-    server, pipe = torch_python.start(sys.executable, ENVIRONMENT, [SHARED])
-    whole, _ = torch_python.start(sys.executable, ENVIRONMENT, [SHARED], whole=True)
+    client, folder = sys.argv[1], pathlib.Path(sys.argv[2]).resolve()
+    own = Interpreter(sys.executable, {})
+    served, pipe = start(client, ENVIRONMENT, [SHARED])
+    whole, _ = start(client, ENVIRONMENT, [SHARED], whole=True)
     wrong = 0
     scripts = write_scripts(folder)
-    for arguments, text, environment in scripts:
-        own = run([sys.executable, *arguments], folder, text, **environment)
-        for name in [server, whole]:
-            served = run(client(name, *arguments), folder, text, **environment)
-            if own != served:
+    for arguments, text, options in scripts:
+        expected = own.run(folder, *arguments, input=text, **options)
+        for each in [served, whole]:
+            found = each.run(folder, *arguments, input=text, **options)
+            if found != expected:
                 wrong += 1
-                print(arguments, own, served, sep="\n")
+                print(arguments, expected, found, sep="\n")
     print(f"{len(scripts)} scripts, {wrong} wrong")
+    print("served:", served.has_module(SHARED, folder))
 
-    own = []
-    if run(client(server, "-c", WARM), folder, OMP_NUM_THREADS="3")[1] == "False\n":
-        own.append("environment")
-    if run(client(server, "-B", "-c", WARM), folder)[1] == "False\n":
-        own.append("option")
-    if run(client(server, "-"), folder, WARM)[1] == "False\n":
-        own.append("input")
+    apart = []
+    if not served.has_module(SHARED, folder, OMP_NUM_THREADS="3"):
+        apart.append("environment")
+    if not served.has_module(SHARED, folder, "-B"):
+        apart.append("option")
+    script = f"import sys; print({SHARED!r} in sys.modules)"
+    if served.run(folder, "-", input=script)[1] == "False\n":
+        apart.append("input")
     (folder / "threaded.py").write_text(
         "import threading, time\n"
         "threading.Thread(target=time.sleep, args=(60,), daemon=True).start()\n"
     )
-    paths = {**ENVIRONMENT, "PYTHONPATH": str(folder)}
-    threaded, _ = torch_python.start(sys.executable, paths, ["threaded"])
-    if (
-        run(client(threaded, "-c", "import sys; print('threaded' in sys.modules)"), folder)[1]
-        == "False\n"
-    ):
-        own.append("thread")
-    print("in an interpreter of its own:", ", ".join(own))
+    threaded, _ = start(client, {**ENVIRONMENT, "PYTHONPATH": str(folder)}, ["threaded"])
+    if not threaded.has_module("threaded", folder):
+        apart.append("thread")
+    print("in an interpreter of its own:", ", ".join(apart))
 
-    run(client(server, "-c", "import os; os.kill(os.getpid(), 11)"), folder)
-    print(
-        "after a crash:",
-        "served" if run(client(server, "-c", WARM), folder)[1] == "True\n" else "own",
-    )
+    served.run(folder, "-c", "import os; os.kill(os.getpid(), 11)")
+    print("after a crash:", "served" if served.has_module(SHARED, folder) else "own")
 
     sleeps = "import os, time; print(os.getpid(), os.getppid(), flush=True); time.sleep(600)"
     process = subprocess.Popen(
-        client(server, "-c", sleeps), env=ENVIRONMENT, stdout=subprocess.PIPE, text=True
+        [client, "-c", sleeps], env=served.environment, stdout=subprocess.PIPE, text=True
     )
     child, parent = map(int, process.stdout.readline().split())
     process.send_signal(signal.SIGTERM)
     process.wait()
     print("without its client:", wait_for_end(child))
 
-    other, _ = torch_python.start(sys.executable, ENVIRONMENT, [SHARED])
-    number = "import os; print(os.getppid())"
-    apart = int(run(client(other, "-c", number), folder)[1]) != parent
-    print("beside another server:", "apart" if apart else "together")
+    other, _ = start(client, ENVIRONMENT, [SHARED])
+    number = int(other.run(folder, "-c", "import os; print(os.getppid())")[1])
+    print("beside another server:", "together" if number == parent else "apart")
 
     os.close(pipe)
     print("without the pipe:", wait_for_end(parent))
+    print("without a server:", not served.has_module(SHARED, folder))
 
 
 if __name__ == "__main__":
