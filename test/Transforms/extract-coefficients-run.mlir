@@ -1,6 +1,6 @@
 // REQUIRES: fad-python, ml_dtypes
-// RUN: %python %S/check_joint.py %s two pieces broadcasts rank0 --extremes
-// RUN: %python %S/check_joint.py %s narrow chosen --extremes --empty
+// RUN: %fad_python %S/check_joint.py %s two pieces broadcasts rank0 --extremes
+// RUN: %fad_python %S/check_joint.py %s narrow chosen --extremes --empty
 
 // Joint functions, split under each policy, give the gradients that they give as a
 // whole: also where numbers are not finite, and for tensors without elements.
