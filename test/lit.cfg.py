@@ -203,12 +203,12 @@ if config.enable_sanitizers:
 # Programs that are loaded once: by night, and with sanitizers, each run loads its own, but for
 # interpreters with PyTorch.
 nightly = bool(lit_config.params.get("nightly"))
-clients = os.path.join(config.test_exec_root, "ToolServer", "bin")
+clients = os.path.join(config.test_exec_root, "ToolServer")
 tool_library = os.path.join(config.fad_obj_root, "lib", "libfad_tool_server.so")
-tool_dirs = [config.fad_tools_dir]
+config.tools = config.fad_tools_dir
 servers = tool_server.ToolServers()
 if not (nightly or config.enable_sanitizers) and os.path.exists(tool_library):
-    tool_dirs.insert(0, clients)
+    config.tools = os.path.join(clients, "bin")
     servers.start_tools(config.fad_tools_dir, tool_library)
 config.environment["FAD_TOOL_SERVERS"] = servers.prefix
 config.environment["FAD_TEST_PYTHON"] = config.python_executable
@@ -216,7 +216,7 @@ config.environment["FAD_TEST_PYTHON"] = config.python_executable
 
 def serve_python(name, imports):
     """An interpreter that has imported modules."""
-    client = os.path.join(clients, name)
+    client = os.path.join(clients, "interpreters", name)
     if not os.path.exists(client):
         return config.python_executable
     servers.start_python(name, config.python_executable, config.environment, imports, nightly)
@@ -253,6 +253,7 @@ config.substitutions += [
         "%transformers_python",
         serve_torch("transformers", "transformers-python", tool_server.TRANSFORMERS),
     ),
+    ("%fad_tools_dir", config.tools),
     ("%llvm_tools_dir", config.llvm_tools_dir),
     ("%mlir_lib_dir", config.mlir_lib_dir),
     ("%fad_obj_root", config.fad_obj_root),
@@ -285,6 +286,7 @@ upstream_tools = [
     "count",
 ]
 llvm_config.add_tool_substitutions(
-    [ToolSubst(tool, unresolved="ignore") for tool in fad_tools], tool_dirs
+    [ToolSubst(tool, unresolved="ignore") for tool in fad_tools],
+    [config.tools, config.fad_tools_dir],
 )
 llvm_config.add_tool_substitutions(upstream_tools, [config.llvm_tools_dir])

@@ -1,4 +1,4 @@
-"""Programs that are loaded already, in tests: fad-opt and fad-runner, and interpreters of Python that
+"""Programs that are loaded already, in tests: those of fad, and interpreters of Python that
 have imported what scripts share.
 
 To load MLIR's and LLVM's libraries takes most of the time of a small test, and PyTorch's five
@@ -11,7 +11,7 @@ import pathlib
 import socket
 import subprocess
 
-TOOLS = ["fad-opt", "fad-runner"]
+TOOLS = ["fad-memory-report", "fad-opt", "fad-runner", "fad-translate"]
 # Imports of the servers of Python: modules that scripts share and that start no thread.
 NUMPY = ["numpy", "mpmath"]
 FAD = [*NUMPY, "fad"]

@@ -8,7 +8,7 @@
 // RUN: fad-opt %s -fad-im2col="named min-products=5761" | FileCheck %s --check-prefix=KEPT
 // RUN: not fad-opt %s -fad-im2col=min-products=few 2>&1 | FileCheck %s --check-prefix=INVALID
 // RUN: fad-opt %s -fad-im2col=named -o %t.mlir
-// RUN: %python %S/Inputs/compare_functions.py %fad_obj_root/bin/fad-runner %s %t.mlir %t named
+// RUN: %python %S/Inputs/compare_functions.py %fad_tools_dir/fad-runner %s %t.mlir %t named
 
 // INVALID: <unknown>:0: error: min-products: 'few' is no integer
 

@@ -1,6 +1,6 @@
 // RUN: fad-opt %s --fad-im2col | FileCheck %s
 // RUN: fad-opt %s --fad-im2col > %t.mlir
-// RUN: %python %S/Inputs/compare_functions.py %fad_obj_root/bin/fad-runner %s %t.mlir %t filter pointwise offset
+// RUN: %python %S/Inputs/compare_functions.py %fad_tools_dir/fad-runner %s %t.mlir %t filter pointwise offset
 
 // The gradient of a strided convolution with respect to its filter: the windows of
 // the image, one row for each that the cotangent has.

@@ -3,7 +3,7 @@
 
 // RUN: fad-opt %s --fad-legalize-for-iree -o %t.mlir
 // RUN: FileCheck %s < %t.mlir
-// RUN: %python %S/Inputs/compare_functions.py %fad_obj_root/bin/fad-runner %s %t.mlir %t spread among
+// RUN: %python %S/Inputs/compare_functions.py %fad_tools_dir/fad-runner %s %t.mlir %t spread among
 
 // CHECK-LABEL: func.func @spread(
 // CHECK-SAME:    %[[G:[^:]*]]: tensor<2x3xf32>)

@@ -3,7 +3,7 @@
 
 // RUN: fad-opt %s --fad-legalize-for-iree -o %t.mlir
 // RUN: FileCheck %s < %t.mlir
-// RUN: %python %S/Inputs/compare_functions.py %fad_obj_root/bin/fad-runner %s %t.mlir %t scaled rows through product
+// RUN: %python %S/Inputs/compare_functions.py %fad_tools_dir/fad-runner %s %t.mlir %t scaled rows through product
 
 #full = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
 #last = affine_map<(d0, d1, d2) -> (d2)>

@@ -1,7 +1,7 @@
 // A script says which modules show the bug, here a rule that is missing. What has
 // nothing to do with it goes.
 // UNSUPPORTED: sanitizers
-// RUN: env FAD_OPT=%fad_obj_root/bin/fad-opt fad-reduce %s \
+// RUN: env FAD_OPT=%fad_tools_dir/fad-opt fad-reduce %s \
 // RUN:   --reduction-tree="traversal-mode=0 test=%S/Inputs/has_no_rule.sh" | FileCheck %s
 
 // CHECK-NOT: @other

@@ -1,7 +1,7 @@
 // Gradients of gradients, through what adjoints are made of, against differences.
 // check-fad-nightly has more programs.
 
-// DEFINE: %{check} = %python %S/second_order.py %fad_obj_root/bin %s
+// DEFINE: %{check} = %python %S/second_order.py %fad_tools_dir %s
 // RUN: rm -rf %t
 // RUN: %{check} convolution %t
 // RUN: %if nightly %{ %{check} pooling %t %}
