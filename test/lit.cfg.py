@@ -243,7 +243,6 @@ config.substitutions += [
     ("%cpack", os.path.join(os.path.dirname(config.cmake_executable), "cpack")),
     ("%cxx", config.cxx_executable),
     ("%cc", config.c_executable),
-    ("%python_executable", config.python_executable),
     ("%python", config.python),
     ("%fad_python", config.fad_python),
     # For tests with another Python than the build's.
