@@ -31,24 +31,26 @@ from .fake import Example, Loss
 # The budget of the lowest peak that fad finds.
 LOWEST = "lowest"
 
-# Tells whether a fraction of so many bytes is of use.
+# Tells whether a search is of use where so many bytes steer it.
 Accepts = Callable[[int], bool]
 
 
 @dataclass
 class Scheduled:
     """The memory of a step of each graph, in the order of forward, as a budget chooses; and of one
-    graph, that of its `fastest` step. Where the budget `is_left` without a choice, it has that alone."""
+    graph, its `guide`, by which searches of sizes are steered: that of the fastest step for a
+    fraction, and one of as many bytes as an estimate for the lowest peak. Where the budget `is_left`
+    without a choice, it has that alone."""
 
     graphs: list[StepMemory] = field(default_factory=list)
-    fastest: StepMemory | None = None
+    guide: StepMemory | None = None
     is_left: bool = False
 
     def add(
-        self, memory: StepMemory, fastest: StepMemory | None = None, is_left: bool = False
+        self, memory: StepMemory, guide: StepMemory | None = None, is_left: bool = False
     ) -> None:
         """Adds the step of a graph."""
-        self.fastest = None if self.graphs else fastest
+        self.guide = None if self.graphs else guide
         self.is_left = self.is_left or is_left
         self.graphs.append(memory)
 
@@ -113,8 +115,8 @@ class _Stock(CustomPartitionerFn):
 class _Kept(Partitioner):
     """fad's partitioner with a budget, of which the schedule of the chosen parts is kept."""
 
-    # The parts of the fastest selection of a graph, of whose peak a budget is a fraction; of which no
-    # selection is searched for that this function of its bytes refuses.
+    # The parts of the fastest selection of a graph, of whose peak a budget is a fraction; and a
+    # function of the bytes that steer, where it refuses which no selection is searched for.
     fastest: Parts | None = None
     accepts: Accepts | None = None
     is_left = False
@@ -131,6 +133,17 @@ class _Kept(Partitioner):
         self.fastest = fastest.parts
         self.is_left = bool(self.accepts and not self.accepts(fastest.peak))
         return fastest if self.is_left else super().choose(search)
+
+    def find_steps(
+        self, chosen: Parts, num_fwd_outputs: int, modules: Collection[str]
+    ) -> list[StepMemory]:
+        """Returns the memory of the step of the parts that were `chosen`, and its guide, if there is
+        one. `modules` are names."""
+        return [
+            _find_memory(parts, self.find_schedules(parts, num_fwd_outputs), modules)
+            for parts in (chosen, self.fastest)
+            if parts is not None
+        ]
 
     def __getstate__(self) -> dict[str, Any]:
         # Inductor copies its configuration, in which this is, and no fake tensor can be copied.
@@ -156,8 +169,27 @@ class _Kept(Partitioner):
 class _Lowest(_Kept):
     """Takes the lowest peak that any budget has, with more chunks where these lower it."""
 
+    # The estimate of that peak, which takes no schedule.
+    least = 0
+
     def __init__(self, chunks: Chunks) -> None:
         super().__init__(budget=1, chunks=chunks)
+
+    def choose(self, search: Search) -> Trial:
+        self.narrow(1)
+        least = search.find_least()
+        self.least = least.peak
+        self.is_left = bool(self.accepts and not self.accepts(least.peak))
+        return least if self.is_left else super().choose(search)
+
+    def find_steps(
+        self, chosen: Parts, num_fwd_outputs: int, modules: Collection[str]
+    ) -> list[StepMemory]:
+        least = Allocation(self.least, "temporary", "", "", "", 0, 0)
+        guide = make_step_memory([least], 1, 1)
+        if self.is_left:
+            return [guide, guide]
+        return [*super().find_steps(chosen, num_fwd_outputs, modules), guide]
 
     def choose_within(
         self,
@@ -201,10 +233,7 @@ class _Plans(CustomPartitionerFn):
             own.accepts = self.accepts
             copy = fx.GraphModule(gm, copy_graph(gm.graph))
             chosen = own(copy, joint_inputs, **options)
-            steps = []
-            for parts in filter(None, (chosen, own.fastest)):
-                schedules = own.find_schedules(parts, options["num_fwd_outputs"])
-                steps.append(_find_memory(parts, schedules, self.modules))
+            steps = own.find_steps(chosen, options["num_fwd_outputs"], self.modules)
             self.found[name].add(*steps, is_left=own.is_left)
             own.kept = []
         return partition_by_pytorch(gm, joint_inputs, **options)

@@ -22,6 +22,8 @@ class Deep:
         self.layers = layers
         model = step.loss.model
         self.steps = [make_step(shorten(model, layers, _FEW + more)) for more in range(2)]
+        # The memory of the step of the fewest layers in eager PyTorch.
+        self.traced: StepMemory | None = None
         self.windows: dict[str, tuple[Any, Windows]] = {}
         # Plans in which storages for all layers grow by as many bytes at two sizes.
         self.constant: set[str] = set()
@@ -32,6 +34,7 @@ class Deep:
         """Tells whether `memory`, of a step in eager PyTorch of all layers, is that of fewer of them,
         extended."""
         few, more = (step.trace(example, False).memory for step in self.steps)
+        self.traced = few
         windows = find_windows(few, more)
         if windows is None:
             return False

@@ -35,7 +35,8 @@ PLANS = ("eager", "inductor", "fad", LOWEST)
 _DEVICES = ("cpu", "cuda")
 # Searches of the largest size end where a step of a schedule leaves so much of the memory.
 _SLACK = 0.01
-# Budgets that are fractions are not searched for at sizes at which they are less of the memory.
+# Budgets that are fractions are not searched for at sizes at which they are less of the memory. Of the
+# lowest peak, estimates are near, and its search takes long, so that it is for the last size.
 _LOW = 0.95
 # At sizes that are no more than so many times another one, or as small a part of it, they take about
 # as large a part of the fastest step.
@@ -160,7 +161,7 @@ class _Step:
         accepts: Accepts | None = None,
     ) -> Any:
         """Returns the schedules of the step by Inductor, and of fad's plans of `budgets`, which search
-        where `accepts` tells so of the bytes of the fastest step."""
+        where `accepts` tells so of the bytes of their guides."""
         with self.mode, limit_calls(self.limit), warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="no selection that fad tries")
             fake = example.make_fake(self.mode)
@@ -189,13 +190,15 @@ class _Answer:
         self.traced = _run(lambda: step.trace(example, True))
         self.deep = self._make_deep()
         self.graphs = 1
+        # Whether a size has several graphs.
+        self.has_several = False
         # By plan, the largest peak of a graph.
         self.peaks: dict[str, int] = {}
         # By plan, the sizes that have been tried.
         fixed = self._find_fixed()
         self.sizes = {name: Sizes(DIMENSIONS[vary] + 1, fixed) for name in plans}
-        # Those of the fastest selection, of which a budget is a fraction.
-        self.fastest = {name: Sizes(DIMENSIONS[vary] + 1, fixed) for name in plans}
+        # Those that steer the search of a budget.
+        self.guides = {name: Sizes(DIMENSIONS[vary] + 1, fixed) for name in plans}
 
     def make(self, model: str, device: str, optimizer: str) -> Fit:
         """Returns the answer."""
@@ -223,13 +226,13 @@ class _Answer:
         parameters = self.step.loss.parameters()
         fixed = Fixed([each.numel() * each.itemsize for each in parameters])
         if self.memory is not None and {*self.plans} - {"eager"}:
-            step = self.deep.steps[0] if self.deep else self.step
-            sizes = self.size, 2 * self.size
-            examples = [self.example.resize(self.vary, size) for size in sizes]
+            step, one = self.step, self.traced.memory
+            if self.deep:
+                step, one = self.deep.steps[0], self.deep.traced
+            double = self.example.resize(self.vary, 2 * self.size)
             # A model may not run with twice the length.
             with contextlib.suppress(ValueError):
-                steps = _run(lambda: [step.trace(each, False).memory for each in examples])
-                fixed.compare(self.size, *steps)
+                fixed.compare(self.size, one, _run(lambda: step.trace(double, False)).memory)
         return fixed
 
     def _make_deep(self) -> Deep | None:
@@ -249,8 +252,7 @@ class _Answer:
         self, example: Example, only: str | None = None, accepts: Accepts | None = None
     ) -> dict[str, Any]:
         """Returns the memory of a step with `example`, and what it keeps, by plan; of the plan
-        `only`, where one is named. Of budgets that are left, there is that of the fastest selection
-        alone."""
+        `only`, where one is named. Of budgets that are left, there is a guide alone."""
         found: dict[str, Any] = {}
         wanted = [only] if only else self.plans
         if "eager" in wanted:
@@ -274,14 +276,16 @@ class _Answer:
             has_stock = has_stock and "inductor" not in found
         if budgets or has_stock:
             size = example.get_size(self.vary)
-            scheduled = _run(lambda: self.step.schedule(example, budgets, has_stock, accepts))
-            # A budget is a fraction for each graph alone, so that several have no fastest step, by
-            # which the search could be steered: their budgets are searched for after all.
-            if any(each.is_left and each.fastest is None for each in scheduled.values()):
+            # A budget is for each graph alone, so that several have no guide, by which the search could
+            # be steered: their budgets are searched for after all, and those of other sizes at once.
+            steers = None if self.has_several else accepts
+            scheduled = _run(lambda: self.step.schedule(example, budgets, has_stock, steers))
+            self.has_several |= any(len(each.graphs) > 1 for each in scheduled.values())
+            if any(each.is_left and each.guide is None for each in scheduled.values()):
                 scheduled = _run(lambda: self.step.schedule(example, budgets, has_stock, None))
             for name, each in scheduled.items():
-                if each.fastest is not None:
-                    self.fastest[name].add(size, each.fastest)
+                if each.guide is not None:
+                    self.guides[name].add(size, each.guide)
                 if each.is_left:
                     continue
                 self.graphs = max(self.graphs, len(each.graphs))
@@ -332,7 +336,8 @@ class _Answer:
         positions = find_positions(getattr(self.step.loss.model, "config", None))
 
         left: set[int] = set()
-        is_steered = self.graphs == 1 and bool(self.fastest[name].known)
+        is_lowest = self.budgets.get(name) == LOWEST
+        is_steered = self.graphs == 1 and bool(self.guides[name].known)
 
         def count(size: int, is_sure: bool = not is_steered) -> float:
             if self.vary == "length" and positions is not None and size > positions:
@@ -341,9 +346,11 @@ class _Answer:
             example = self.example.resize(self.vary, size)
             static = self._count_static(example)
 
-            def accepts(fastest: int) -> bool:
-                step = self._find_part(name, size) * fastest
-                return _LOW <= (static + step) / memory <= 1 + _SLACK
+            low, high = (1 - _SLACK, 1) if is_lowest else (_LOW, 1 + _SLACK)
+
+            def accepts(guide: int) -> bool:
+                step = self._find_part(name, size) * guide
+                return low <= (static + step) / memory <= high
 
             try:
                 found = self._find_memories(example, name, None if is_sure else accepts)
@@ -385,26 +392,28 @@ class _Answer:
     def _scale(self, name: str, near: Sequence[int], size: int) -> float:
         """Returns about the bytes of a step of a size by those of one or two sizes `near` it, the
         nearest first."""
-        fastest = self.fastest[name]
-        if fastest.known.keys() >= {*near}:
-            return self._find_part(name, size) * fastest.scale(near, size)
-        # Sizes with several graphs have no fastest step, and those that are left have it alone.
-        known = self.sizes[name].known
+        known, guides = self.sizes[name].known, self.guides[name]
+        # An estimate does not tell what grows with the size, as the storages of a step do.
+        has_all = known.keys() >= {*near} and self.budgets.get(name) == LOWEST
+        if guides.known.keys() >= {*near} and not has_all:
+            return self._find_part(name, size) * guides.scale(near, size)
+        # Sizes with several graphs have no guide, and those that are left have it alone.
         return self.sizes[name].scale([each for each in near if each in known], size)
 
     def _find_part(self, name: str, size: int) -> float:
-        """Returns about which part of the fastest step of a size the budget of a plan takes: that which
-        it does at a size near it, or says."""
-        known, fastest = self.sizes[name].known, self.fastest[name].known
-        near = min(known.keys() & fastest.keys(), key=lambda each: abs(math.log(each / size)))
+        """Returns about which part of the guide of a size the budget of a plan takes: that which it does
+        at a size near it, or says; and the lowest, all of its estimate."""
+        known, guides = self.sizes[name].known, self.guides[name].known
+        near = min(known.keys() & guides.keys(), key=lambda each: abs(math.log(each / size)))
         if size / _FAR <= near <= size * _FAR:
-            return known[near][0].bytes / fastest[near][0].bytes
-        return self.budgets[name]
+            return known[near][0].bytes / guides[near][0].bytes
+        budget = self.budgets[name]
+        return 1 if budget == LOWEST else budget
 
     def _find_limit(self, name: str, largest: int, stops: Mapping[int, str]) -> str:
         """Returns the limit of the `largest` size of a plan: of `stops`, or what takes the most memory."""
         known = self.sizes[name].known
-        above = {size for size in {*known, *self.fastest[name].known} if size > largest}
+        above = {size for size in {*known, *self.guides[name].known} if size > largest}
         if largest and stops and not above:
             return stops[min(stops)]
         memory, _ = known[largest or min(known)]

@@ -51,6 +51,16 @@ class Search:
         self.fastest = self.fastest or self._trials[key]
         return self._trials[key]
 
+    def find_least(self) -> Trial:
+        """Returns the trial of the lowest estimate of a peak that there is with any counts, where
+        nothing is scheduled: more chunks are taken as long as they lower it."""
+        counts: Counts | None = self._counts
+        while counts is not None:
+            least, parts, plan = self._find_floor(counts), *self._split_within(0, counts)
+            finest = [finer[-1] for finer in self._alternatives.list_finer(counts) if finer]
+            counts = next((each for each in finest if self._find_floor(each) < least), None)
+        return Trial(parts, plan, least)
+
     def refine(self, trial: Trial, budget: int) -> Trial:
         """Returns a better trial than `trial` for the `budget`, with other counts, or itself."""
         refused: set[Counts] = set()

@@ -6,7 +6,6 @@ import contextlib
 import functools
 import gc
 import io
-import math
 import sys
 import tempfile
 import xml.dom.minidom
@@ -19,12 +18,19 @@ from torch._inductor.async_compile import AsyncCompile
 
 import fad.torch
 from fad.torch._fit.command import main as run_command
-from fad.torch._fit.fit import _Step
-from fad.torch._fit.search import find_largest
 from fad.torch._saved_memory.allocator import watch_allocator
 from fad.torch.compile._pytorch import ReuseLine, V
 from fad.torch.compile._schedule import _Walk
 from fit_layers import check_deep, check_growth
+from fit_sizes import (
+    Mean,
+    Wide,
+    check_mixed,
+    check_planted,
+    check_search,
+    check_steered,
+    check_traced,
+)
 
 
 class Gated(nn.Module):
@@ -132,20 +138,6 @@ def check_plans(model, x, answer, names, limit=0.01):
         assert abs(said / measured - 1) < limit, (name, said, measured)
 
 
-class Wide(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.norm, self.up, self.down = nn.LayerNorm(32), nn.Linear(32, 128), nn.Linear(128, 32)
-
-    def forward(self, x):
-        return x + self.down(nn.functional.gelu(self.up(self.norm(x))))
-
-
-class Mean(nn.Module):
-    def forward(self, x):
-        return x.square().mean()
-
-
 def check_reuse():
     """Inductor holds wide buffers of one layer for those of another, past narrow ones. All memory that
     it reuses is known, of results that kernels of norms write over values of their own, too."""
@@ -214,48 +206,6 @@ def check_largest():
     print(find(2, memory="113KB").summary())
 
 
-def check_steered():
-    """The largest batch of a budget is that which it takes when it is planned alone, though the fastest
-    selections alone tell that others are far from it."""
-    model, schedule, left = Gated(), _Step.schedule, []
-
-    def count(*arguments):
-        found = schedule(*arguments)
-        left.extend(each.is_left for each in found.values())
-        return found
-
-    options = {"plans": [], "budget": 0.5}
-    with mock.patch.object(_Step, "schedule", count):
-        one = fad.torch.fit(model, torch.empty(4, 32), memory="4MB", **options)["budget"]
-    other = fad.torch.fit(model, torch.empty(one.largest, 32), **options)["budget"]
-    assert other.peak == one.largest_peak, (one.largest, one.largest_peak, other.peak)
-    # The search ends where 1% of the memory is left.
-    assert 0.99 * 4e6 <= one.largest_peak <= 4e6, one.largest_peak
-    assert not left[0] and not left[-1] and len(left) <= 5, left
-
-
-class Mixed(nn.Module):
-    """Has two graphs for large batches."""
-
-    def __init__(self):
-        super().__init__()
-        self.one, self.two = nn.Linear(32, 64), nn.Linear(64, 32)
-
-    def forward(self, x):
-        y = torch.tanh(self.one(x))
-        if len(x) > 1024:
-            torch._dynamo.graph_break()
-        return torch.tanh(self.two(y)).square().mean()
-
-
-def check_mixed():
-    """Searches pass through sizes with one graph, and with several, which have no fastest step."""
-    options = {"plans": [], "budget": 0.5}
-    one = fad.torch.fit(Mixed(), torch.empty(4, 32), memory="2MB", **options)["budget"]
-    other = fad.torch.fit(Mixed(), torch.empty(one.largest, 32), **options)["budget"]
-    assert one.largest > 1024 and other.peak == one.largest_peak <= 2e6, (one, other)
-
-
 class Positions(nn.Module):
     """Has 128 positions."""
 
@@ -265,48 +215,6 @@ class Positions(nn.Module):
 
     def forward(self, x):
         return (x + self.positions[: x.shape[1]]).square().mean()
-
-
-def check_search():
-    for count, largest in (
-        (lambda size: 100 + 7 * size, 142842),
-        (lambda size: 100 + 7 * size + 3 * size**2, 576),
-        (lambda size: 7 * size if size <= 5000 else math.inf, 5000),
-        (lambda size: max(7 * size, 900_000 + size), 100_000),
-        (lambda size: 10**7, 0),
-    ):
-        for size in (1, 16, 512):
-            found, _ = find_largest({size: count(size)}, count, 100, 10**6)
-            # Where a model stops to run, no bytes lead.
-            least = 0.99 * largest if math.isinf(count(largest + 1)) else largest
-            assert least <= found <= largest, (size, found, largest)
-
-    # Predictions do not know that a model has 2048 positions, or needs two rows.
-    def count(size):
-        tried.append(size)
-        return 100 + 7 * size if 2 <= size <= 2048 else math.inf
-
-    tried = []
-    assert find_largest({8: 156}, count, 100, 10**6, lambda size: 100 + 7 * size)[0] == 2048
-    assert len(tried) < 20, tried
-    assert find_largest({64: 548}, count, 100, 110) == (0, 548) and tried[-1] == 1
-
-    # Within a slack, a step that bends is found in few sizes by what one of them tells.
-    def bend(size, tried):
-        tried.append(size)
-        return max(100 + 7 * size, 300_000 + 4 * size)
-
-    tried = []
-    found, bytes_ = find_largest(
-        {16: bend(16, tried)},
-        lambda size: bend(size, tried),
-        100,
-        10**6,
-        scale=lambda near, size: bend(near[0], []) + 9 * (size - near[0]),
-        slack=0.01,
-        is_linear=True,
-    )
-    assert 0.99 * 10**6 <= bytes_ <= 10**6 and bytes_ == bend(found, []) and len(tried) <= 6, tried
 
 
 def check_copies():
@@ -457,6 +365,7 @@ if __name__ == "__main__":
         check_configurations()
     elif "--deep" in sys.argv:
         check_steered()
+        check_planted()
         check_mixed()
         check_deep()
     else:
@@ -465,6 +374,7 @@ if __name__ == "__main__":
         check_largest()
         check_growth()
         check_search()
+        check_traced()
         check_copies()
         check_progress()
         check_errors()

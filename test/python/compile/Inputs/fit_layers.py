@@ -37,17 +37,25 @@ class Keeping(Block):
 def check_deep():
     """Equal layers are planned by few of them, and all storages are those of a plan of all."""
     model, x = nn.Sequential(*(Block() for _ in range(10))), torch.empty(64, 16, device="meta")
-    layers = []
-    schedule = _Step.schedule
+    layers, traced = [], []
+    schedule, trace = _Step.schedule, _Step.trace
 
     def count(step, *arguments):
         layers.append(len(step.loss.model))
         return schedule(step, *arguments)
 
-    with mock.patch.object(_Step, "schedule", count):
+    def count_traced(step, example, updates):
+        traced.append((len(step.loss.model), example.get_size("batch")))
+        return trace(step, example, updates)
+
+    with (
+        mock.patch.object(_Step, "schedule", count),
+        mock.patch.object(_Step, "trace", count_traced),
+    ):
         one = fad.torch.fit(model, x, plans=["fad"], memory="1MB")["fad"]
     # The largest batch takes no plan of all layers, and few plans at all.
     assert layers[:2] == [4, 5] and len(layers) <= 6 and {*layers} == {4, 5}, layers
+    assert traced == [(10, 64), (4, 64), (5, 64), (4, 128)], traced
     assert 0.99 * 10**6 <= one.largest_peak <= 10**6
     with mock.patch.object(_Answer, "_make_deep", lambda answer: None):
         other = fad.torch.fit(model, x, plans=["fad"])["fad"]

@@ -1,0 +1,168 @@
+"""Searches of the largest size, for check_fit.py: which sizes are tried, and how."""
+
+import importlib
+import math
+from unittest import mock
+
+import torch
+from torch import nn
+
+import fad.torch
+from fad.torch._fit.fit import _Step
+from fad.torch._fit.search import find_largest
+
+# The package has a function of the same name.
+fit_module = importlib.import_module("fad.torch._fit.fit")
+
+
+class Wide(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm, self.up, self.down = nn.LayerNorm(32), nn.Linear(32, 128), nn.Linear(128, 32)
+
+    def forward(self, x):
+        return x + self.down(nn.functional.gelu(self.up(self.norm(x))))
+
+
+class Mean(nn.Module):
+    def forward(self, x):
+        return x.square().mean()
+
+
+def check_steered():
+    """The largest batch of a budget, and of the lowest, is that which it takes when it is planned
+    alone, though the fastest selections alone, or estimates, tell that others are far from it."""
+    model = nn.Sequential(Wide(), Wide(), Wide(), Mean())
+    schedule = _Step.schedule
+    for name, options in (
+        ("budget", {"plans": [], "budget": 0.7}),
+        ("lowest", {"plans": ["lowest"]}),
+    ):
+        left = []
+
+        def count(*arguments):
+            found = schedule(*arguments)
+            left.extend(each.is_left for each in found.values())
+            return found
+
+        with mock.patch.object(_Step, "schedule", count):
+            one = fad.torch.fit(model, torch.empty(4, 32), memory="4MB", **options)[name]
+        other = fad.torch.fit(model, torch.empty(one.largest, 32), **options)[name]
+        assert other.peak == one.largest_peak, (one.largest, one.largest_peak, other.peak)
+        # The search ends where 1% of the memory is left.
+        assert 0.99 * 4e6 <= one.largest_peak <= 4e6, one.largest_peak
+        assert not left[0] and not left[-1] and len(left) <= 5, left
+        assert any(left) or name == "budget", left
+
+
+def check_planted():
+    """The check of steered searches fails where guides are taken for what a budget chooses."""
+    schedule = _Step.schedule
+
+    def claim(*arguments):
+        found = schedule(*arguments)
+        for each in found.values():
+            if each.is_left:
+                claimed.append(each)
+                each.is_left = False
+        return found
+
+    claimed = []
+    # All but the first size are far from what the memory leaves.
+    with mock.patch.object(fit_module, "_LOW", 2), mock.patch.object(_Step, "schedule", claim):
+        try:
+            check_steered()
+        except AssertionError as error:
+            ((largest, said, planned),) = error.args
+            assert claimed and said > planned, (largest, said, planned)
+        else:
+            raise AssertionError("guides are taken for choices, and no check fails")
+
+
+def check_traced():
+    """For a search, the step runs once with the example, and once with twice its size."""
+    trace, sizes = _Step.trace, []
+
+    def count(step, example, updates):
+        sizes.append(example.get_size("batch"))
+        return trace(step, example, updates)
+
+    with mock.patch.object(_Step, "trace", count):
+        fad.torch.fit(
+            nn.Sequential(Wide(), Mean()), torch.empty(4, 32), plans=["inductor"], memory="1MB"
+        )
+    assert sizes == [4, 8], sizes
+
+
+class Mixed(nn.Module):
+    """Has two graphs for large batches."""
+
+    def __init__(self):
+        super().__init__()
+        self.one, self.two = nn.Linear(32, 64), nn.Linear(64, 32)
+
+    def forward(self, x):
+        y = torch.tanh(self.one(x))
+        if len(x) > 1024:
+            torch._dynamo.graph_break()
+        return torch.tanh(self.two(y)).square().mean()
+
+
+def check_mixed():
+    """Searches pass through sizes with one graph, and with several, which have no fastest step."""
+    options = {"plans": [], "budget": 0.5}
+    schedule, sizes = _Step.schedule, []
+
+    def count(step, example, *arguments):
+        sizes.append(example.get_size("batch"))
+        return schedule(step, example, *arguments)
+
+    with mock.patch.object(_Step, "schedule", count):
+        one = fad.torch.fit(Mixed(), torch.empty(4, 32), memory="2MB", **options)["budget"]
+    # After a size with several graphs, none is tried by a guide first.
+    again = [size for before, size in zip(sizes, sizes[1:]) if before == size]
+    assert len(again) == 1, sizes
+    other = fad.torch.fit(Mixed(), torch.empty(one.largest, 32), **options)["budget"]
+    assert one.largest > 1024 and other.peak == one.largest_peak <= 2e6, (one, other)
+
+
+def check_search():
+    for count, largest in (
+        (lambda size: 100 + 7 * size, 142842),
+        (lambda size: 100 + 7 * size + 3 * size**2, 576),
+        (lambda size: 7 * size if size <= 5000 else math.inf, 5000),
+        (lambda size: max(7 * size, 900_000 + size), 100_000),
+        (lambda size: 10**7, 0),
+    ):
+        for size in (1, 16, 512):
+            found, _ = find_largest({size: count(size)}, count, 100, 10**6)
+            # Where a model stops to run, no bytes lead.
+            least = 0.99 * largest if math.isinf(count(largest + 1)) else largest
+            assert least <= found <= largest, (size, found, largest)
+
+    # Predictions do not know that a model has 2048 positions, or needs two rows.
+    def count(size):
+        tried.append(size)
+        return 100 + 7 * size if 2 <= size <= 2048 else math.inf
+
+    tried = []
+    assert find_largest({8: 156}, count, 100, 10**6, lambda size: 100 + 7 * size)[0] == 2048
+    assert len(tried) < 20, tried
+    assert find_largest({64: 548}, count, 100, 110) == (0, 548) and tried[-1] == 1
+
+    # Within a slack, a step that bends is found in few sizes by what one of them tells.
+    def bend(size, tried):
+        tried.append(size)
+        return max(100 + 7 * size, 300_000 + 4 * size)
+
+    tried = []
+    found, bytes_ = find_largest(
+        {16: bend(16, tried)},
+        lambda size: bend(size, tried),
+        100,
+        10**6,
+        scale=lambda near, size: bend(near[0], []) + 9 * (size - near[0]),
+        slack=0.01,
+        is_linear=True,
+    )
+    assert 0.99 * 10**6 <= bytes_ <= 10**6 and bytes_ == bend(found, []) and len(tried) <= 6, tried
