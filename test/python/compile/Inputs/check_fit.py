@@ -25,6 +25,7 @@ from fit_layers import check_deep, check_growth
 from fit_sizes import (
     Mean,
     Wide,
+    check_least,
     check_mixed,
     check_planted,
     check_search,
@@ -374,6 +375,7 @@ if __name__ == "__main__":
         check_largest()
         check_growth()
         check_search()
+        check_least()
         check_traced()
         check_copies()
         check_progress()

@@ -10,6 +10,8 @@ from torch import nn
 import fad.torch
 from fad.torch._fit.fit import _Step
 from fad.torch._fit.search import find_largest
+from fad.torch.compile._alternatives import Search
+from check_budget import Table
 
 # The package has a function of the same name.
 fit_module = importlib.import_module("fad.torch._fit.fit")
@@ -124,6 +126,16 @@ def check_mixed():
     assert len(again) == 1, sizes
     other = fad.torch.fit(Mixed(), torch.empty(one.largest, 32), **options)["budget"]
     assert one.largest > 1024 and other.peak == one.largest_peak <= 2e6, (one, other)
+
+
+def check_least():
+    """The guide of the lowest is the estimate of the most chunks that lower it, without a schedule."""
+    rows = {1: [(60, 30), (80, 20)], 2: [(50, 26)], 8: [(38, 16), (46, 17)]}
+    for chunks, least in ((rows, 38), ({1: [(60, 30)], 2: [(60, 9)]}, 60)):
+        table = Table(chunks, {1: 5, 8: 5})
+        trial = Search(table, table.split, table.schedule).find_least()
+        found = trial.peak, trial.plan["peak"], table.scheduled
+        assert found == (least, least, []), found
 
 
 def check_search():
