@@ -6,7 +6,7 @@ peak. Where one keeps it by repeating operations, layers in chunks may do so in 
 
 import bisect
 import json
-from typing import Callable
+from typing import Any, Callable
 
 from torch import fx
 
@@ -19,6 +19,34 @@ from ._pytorch import Parts
 # A budget that every selection keeps.
 ANY_PEAK = 2**62
 
+# The parts of a graph, and the plan of fad; None where nothing is chosen.
+Split = tuple[Parts, dict[str, Any] | None]
+
+
+class Splits:
+    """Splits of graphs by `split`, which takes a graph and a bound, once for each selection: all bounds
+    between two neighbors of a front have the same one, and the front is known from the first plan."""
+
+    def __init__(self, split: Callable[[fx.Graph, int | None], Split]) -> None:
+        self._split = split
+        self._fronts: dict[fx.Graph, list[int]] = {}
+        self._known: dict[tuple[fx.Graph, int | None, int | None], Split] = {}
+
+    def get(self, graph: fx.Graph, bound: int | None, alive: int | None = None) -> Split:
+        """Returns the split of the fastest selection within `bound`, the lowest there is, or with None,
+        the one that needs no budget. Splits of another `alive` are others."""
+        front = self._fronts.get(graph)
+        if front and bound is not None:
+            bound = next((estimate for estimate in front if estimate <= bound), front[-1])
+        found = self._known.get((graph, bound, alive))
+        if found is None:
+            found = self._split(graph, bound)
+            plan = found[1] or {}
+            if "front" in plan:
+                self._fronts[graph], bound = plan["front"], plan["peak"]
+            self._known[graph, bound, alive] = found
+        return found
+
 
 class Search:
     """Trials of a joint graph with any of `alternatives`. `split` splits a graph by the fastest
@@ -29,7 +57,7 @@ class Search:
     def __init__(
         self,
         alternatives: Alternatives,
-        split: Callable[[fx.Graph, int | None], tuple[Parts, dict | None]],
+        split: Callable[[fx.Graph, int | None], Split],
         schedule: Callable[[Parts, bool], int] | None = None,
     ) -> None:
         self._alternatives, self._split, self._schedule = alternatives, split, schedule

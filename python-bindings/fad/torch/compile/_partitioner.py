@@ -1,6 +1,5 @@
 """fad as the partitioner of AOTAutograd's joint graphs."""
 
-import functools
 import json
 import pathlib
 from typing import Any, Callable, Mapping, Sequence, get_args
@@ -15,7 +14,7 @@ from ..._policy import check_budget, check_options
 from .._releases import keeps_tangents, warn_of_release
 from ._apply import COPIES, apply_plan, copy_for_forward, hoist, match_layouts, remove_copies
 from ._build import find_masks, read_packed
-from ._alternatives import ANY_PEAK, Search
+from ._alternatives import ANY_PEAK, Search, Split, Splits
 from ._chunks import Alternatives, Chunks, check_chunks, expand_regions
 from ._graph import check_versions, copy_graph, find_device, find_mutated, find_target
 from ._graph import round_operands
@@ -239,17 +238,18 @@ class Partitioner(CustomPartitionerFn):
     ) -> Parts:
         """Returns the parts of `gm`, which computes any of `alternatives`, within the budget."""
 
-        def split(graph: fx.Graph, bound: int | None) -> tuple[Parts, dict[str, Any] | None]:
-            return split_anew(graph, bound, self.bound)
-
-        @functools.cache
-        def split_anew(graph: fx.Graph, bound: int | None, alive: int | None) -> Any:
+        def split_anew(graph: fx.Graph, bound: int | None) -> Split:
             self.trial = self.free_options if bound is None else {"peak_budget": bound}
             parts = self._split_once(gm, graph, joint_inputs, num_fwd_outputs, static)
-            if self.planned and alive:
+            if self.planned and self.bound:
                 # A GPU's kernels depend on it.
-                self.planned = {**self.planned, "alive": alive}
+                self.planned = {**self.planned, "alive": self.bound}
             return parts, self.planned
+
+        splits = Splits(split_anew)
+
+        def split(graph: fx.Graph, bound: int | None) -> Split:
+            return splits.get(graph, bound, self.bound)
 
         def split_once() -> Parts:
             graph = alternatives.make(alternatives.first)
