@@ -10,7 +10,7 @@ from typing import Any, Callable
 
 from torch import fx
 
-from ._budget import Trial, estimate_arithmetic, find_lowest, find_within
+from ._budget import Trial, choose_of, estimate_arithmetic, find_within, try_lowest
 from ._chunks import Alternatives, Counts
 from ._import import NotPlanned
 from ._log import log_refused, log_trial
@@ -90,43 +90,66 @@ class Search:
         return Trial(parts, plan, least)
 
     def refine(self, trial: Trial, budget: int) -> Trial:
-        """Returns a better trial than `trial` for the `budget`, with other counts, or itself."""
+        """Returns a better trial than `trial` for the `budget`, with other counts, or itself. Where
+        none keeps it, the lowest estimates tell which counts are lower, and only of the last ones are
+        other selections tried."""
         refused: set[Counts] = set()
-        while trial.peak > budget:
+        first, best = self._counts, trial
+        lowest = self._find_lowest_estimate(trial, budget)
+        while best.peak > budget:
             before = self._counts
-            bound = self._find_bound(trial, budget)
+            bound = self._find_bound(best, budget)
             finer = [
                 self._find_lower(each, bound) for each in self._alternatives.list_finer(before)
             ]
             others = [counts for counts in finer if counts not in (None, *refused)]
             if not others:
-                return trial
+                return best if before == first else self._try_lower(best, trial, budget)
             self._counts = others[0]
-            found = self._try(budget, bound, trial)
-            if found is not None and found.peak < trial.peak:
-                trial = found
+            found = self._try(budget, bound)
+            own = found and self._find_lowest_estimate(found, budget)
+            if own is not None and (own.peak < lowest.peak or found.peak < best.peak):
+                lowest, best = own, min(best, found, key=lambda trial: trial.peak)
             else:
                 refused.add(self._counts)
                 self._counts = before
-        return self._find_faster(trial, budget)
+        return self._find_faster(best, budget)
 
-    def _find(self, budget: int, bound: int, other: Trial) -> Trial:
+    def _find_lowest_estimate(self, trial: Trial, budget: int) -> Trial:
+        """Returns the trial of the lowest estimate with the counts, where `trial` is the best of those,
+        and none that is tried keeps the budget: then that is one of them."""
+        return self.make_trial(0) if self._schedule and trial.peak > budget else trial
+
+    def _try_lower(self, best: Trial, first: Trial, budget: int) -> Trial:
+        """Returns a better trial than `best`, which is above the budget, of other selections with the
+        counts, or itself. If the best with the `first` counts is the one of no budget, so may that
+        of these be."""
+        if not self._schedule:
+            return best
+        try:
+            lowest = self.make_trial(0)
+            tried = try_lowest(self.make_trial, [lowest], [lowest, best, first])
+            more = [] if first.estimate else [self.make_trial(None)]
+            return choose_of([best, *tried, *more], budget)
+        except Exception as error:
+            log_refused(*self._counts, error)
+            return best
+
+    def _find(self, budget: int, bound: int) -> Trial:
         if not self._schedule:
             return self.make_trial(max(0, budget))
         if self._find_floor(self._counts) > bound:
             # None is likely to be within.
             trial = self.make_trial(0)
             if trial.peak > budget:
-                lowest = find_lowest(self.make_trial, [trial], [trial, other])
-                tried = [lowest] if other.estimate else [lowest, self.make_trial(None)]
-                return min(tried, key=lambda trial: trial.peak)
+                return trial
         return find_within(self.make_trial, self.make_trial(ANY_PEAK), budget)
 
-    def _try(self, budget: int, bound: int, other: Trial) -> Trial | None:
-        """Returns the trial with the counts, where estimates are to be within `bound`, and with others,
-        `other` is the best; None where Inductor has no schedule of one. Others are no worse for it."""
+    def _try(self, budget: int, bound: int) -> Trial | None:
+        """Returns the trial with the counts, where estimates are to be within `bound`; None where
+        Inductor has no schedule of one. Others are no worse for it."""
         try:
-            return self._find(budget, bound, other)
+            return self._find(budget, bound)
         except Exception as error:
             log_refused(*self._counts, error)
             return None
@@ -161,7 +184,7 @@ class Search:
             ):
                 continue
             self._counts = lower
-            found = self._try(budget, bound, trial)
+            found = self._try(budget, bound)
             if found and found.peak <= budget and self._is_faster(found.parts, trial):
                 return found
         self._counts = before

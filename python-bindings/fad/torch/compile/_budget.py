@@ -85,27 +85,40 @@ def find_within(split: Callable[[int | None], Trial], fastest: Trial, budget: in
     if last not in tried:
         tried[last] = split(estimates[last])
     trials = [*tried.values()]
-    return min(find_lowest(split, trials, trials), split(None), key=lambda trial: trial.peak)
+    return choose_of([*try_lowest(split, trials, trials), split(None)], budget)
 
 
-def find_lowest(
+def try_lowest(
     split: Callable[[int | None], Trial], trials: list[Trial], known: Iterable[Trial]
-) -> Trial:
-    """Returns the trial of the lowest peak, where none of `trials`, with the lowest estimate among them,
-    keeps a budget. As long as another estimate would be a lower peak if it were off by as much as the
-    one of `known` trials that is off the most, that is tried, too, the lowest first. `split` is that
-    of `find_within`."""
+) -> list[Trial]:
+    """Returns `trials` and more of the lowest peaks, where none of `trials`, with the lowest estimate
+    among them, keeps a budget. As long as another estimate would be a lower peak if it were off by as
+    much as the one of `known` trials that is off the most, that is tried, too, the lowest first. `split`
+    is that of `find_within`."""
     errors = [trial.estimate - trial.peak for trial in known if trial.estimate]
-    lowest = min(trials, key=lambda trial: trial.peak)
     tried = {trial.estimate for trial in trials}
-    untried = [each for each in reversed(lowest.plan["front"]) if each not in tried]
+    untried = [each for each in reversed(trials[0].plan["front"]) if each not in tried]
+    found = [*trials]
     for estimate in untried[:_MORE]:
-        if estimate - max(errors) >= lowest.peak:
+        if estimate - max(errors) >= min(trial.peak for trial in found):
             break
-        trial = split(estimate)
-        errors.append(estimate - trial.peak)
-        lowest = min(lowest, trial, key=lambda trial: trial.peak)
-    return lowest
+        found.append(split(estimate))
+        errors.append(estimate - found[-1].peak)
+    return found
+
+
+def choose_of(trials: list[Trial], budget: int) -> Trial:
+    """Returns the fastest of `trials` within the `budget`, which are those of one front and the one that
+    needs no budget; where none is, that of the lowest peak."""
+    within = [trial for trial in trials if trial.peak <= budget]
+    if not within:
+        return min(trials, key=lambda trial: trial.peak)
+    # The faster one is, the higher is its estimate, but for the one that has none.
+    fastest = max(within, key=lambda trial: trial.estimate)
+    others = [trial for trial in within if not trial.estimate and trial is not fastest]
+    if not others:
+        return fastest
+    return min([fastest, *others], key=lambda each: (estimate_arithmetic(each.parts), each.peak))
 
 
 def _find_next(estimates: list[int], peaks: dict[int, int], budget: int) -> int | None:

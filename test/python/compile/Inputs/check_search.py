@@ -9,7 +9,7 @@ import types
 from unittest import mock
 
 from fad.torch._fit.compiled import _Lowest
-from fad.torch.compile import Partitioner, _alternatives, _judge
+from fad.torch.compile import Partitioner, _alternatives, _budget, _judge
 from fad.torch.compile._alternatives import ANY_PEAK, Search, Splits
 from fad.torch.compile._budget import Trial, estimate_arithmetic, find_within
 from fad.torch.compile._chunks import Counts
@@ -56,23 +56,36 @@ def check_search():
 
 
 def check_lowest():
-    """Errors of the search where nothing keeps a budget: the lowest peak is not that of the lowest
-    estimate, and another is scheduled only where it may be lower."""
+    """Errors of the search where no selection that it expects to keep a budget does: the lowest peak is
+    not that of the lowest estimate, and another is scheduled only where it may be lower. Of those that
+    keep the budget after all, the fastest is taken, of which the one of no budget may be one."""
     peaks = {100: 92, 60: 55, 50: 40, 45: 44}
-    for off, expected in (0, (40, [100, 45, 50])), (-5, (39, [100, 45])):
+    lower = {**peaks, 45: 39}
+    late = {115: 85, 73: 45, 71: 46, 62: 44, 60: 39, 54: 46}
+    order = [115, 73, 71, 54, 60, 62]
+    for peaks, budget, free, time, expected in (
+        (peaks, 30, 90, 0, (40, [100, 45, 50])),
+        (lower, 30, 90, 0, (39, [100, 45])),
+        (late, 43, 90, 0, (39, order)),
+        (late, 44, 90, 0, (44, order)),
+        (late, 44, 40, 5, (44, order)),
+        (late, 44, 40, -5, (40, order)),
+        (late, 44, 40, 0, (40, order)),
+        (late, 38, 38, 5, (38, [115, 73, 62, 54, 60])),
+    ):
         tried = []
 
         def split(bound):
             if bound is None:
-                return Trial(None, {}, 90)
-            estimate = next(each for each in peaks if each <= bound)
+                return Trial(time, {}, free)
+            estimate = next((each for each in peaks if each <= bound), min(peaks))
             tried.append(estimate)
-            peak = peaks[estimate] + (off if estimate == 45 else 0)
-            return Trial(None, {"peak": estimate, "front": [*peaks]}, peak)
+            return Trial(0, {"peak": estimate, "front": [*peaks]}, peaks[estimate])
 
-        found = find_within(split, split(100), 30).peak, tried
+        with mock.patch.object(_budget, "estimate_arithmetic", lambda parts: parts):
+            found = find_within(split, split(2**62), budget).peak, tried
         if found != expected:
-            yield f"where estimates of the lowest are off by {off}, {found} is found for {expected}"
+            yield f"within {budget}, {found} is found for {expected}, with none at {free}"
 
 
 class Table:
@@ -127,11 +140,31 @@ def check_splits():
         yield f"{found} are found by splits of {table.tried}"
 
 
+class Steps(Table):
+    """Alternatives by the chunks of losses and of layers, of which the most of each are tried."""
+
+    def make(self, counts):
+        return tuple(counts)
+
+    def list_finer(self, counts):
+        losses, layers = counts
+        return [
+            [Counts(*each) for each in self.rows if each[1] == layers and each[0] > losses],
+            [Counts(*each) for each in self.rows if each[0] == losses and each[1] > layers],
+        ]
+
+
 def check_chunk_search():
     """Errors of the search for a number of chunks: the least time within a budget, where no selection
     of the whole graph keeps it, and where one does in more time."""
     whole = [(60, 30), (80, 20), (100, 10)]
     chunks = {1: whole, 2: [(50, 26), (70, 14)], 4: [(40, 22), (48, 15)], 8: [(38, 16), (46, 17)]}
+    steps = {
+        (8, 1): [(100, 1), (102, 1), (104, 1)],
+        (16, 1): [(70, 1), (72, 1), (74, 1)],
+        (16, 4): [(60, 1), (62, 1), (64, 1), (66, 1)],
+    }
+    off = {(8, 1): -20, ((16, 1), 70): -2, ((16, 4), 60): -1, ((16, 4), 62): -7}
     _alternatives.estimate_arithmetic, before = lambda parts: parts[2], estimate_arithmetic
     cases = {
         "the fastest keeps it": (Table(chunks), 100, (1, 100, 10), {1}),
@@ -143,6 +176,8 @@ def check_chunk_search():
         "chunks have no schedule": (Table(chunks, {2: None}), 80, (1, 80, 20), {1, 2, 4, 8}),
         "nothing keeps it": (Table(chunks), 30, (8, 38, 16), {1, 8}),
         "the next one is lower": (Table(chunks, {1: -10, (8, 46): -12}), 27, (8, 46, 17), {1, 8}),
+        "only the last is tried more": (Steps(steps, off), 20, ((16, 4), 62, 1), {*steps}),
+        "a late one keeps it": (Steps(steps, off), 56, ((16, 4), 62, 1), {*steps}),
         "chunks have no lower peak": (Table({1: whole, 2: [(60, 9)]}), 50, (1, 60, 30), {1, 2}),
     }
     try:
@@ -156,8 +191,12 @@ def check_chunk_search():
             ("chunks take more time", []),
             ("nothing keeps it", [(8, 38, 16)]),
             ("the next one is lower", [(8, 38, 16), (8, 46, 17)]),
+            (
+                "only the last is tried more",
+                [((16, 1), 70, 1), ((16, 4), 60, 1), ((16, 4), 62, 1), ((16, 4), 64, 1)],
+            ),
         ):
-            found = [parts for parts in cases[name][0].scheduled if parts[0] > 1]
+            found = [parts for parts in cases[name][0].scheduled if parts[0] not in (1, (8, 1))]
             if found != expected:
                 yield f"{name}: {found} are scheduled for {expected}"
     finally:
