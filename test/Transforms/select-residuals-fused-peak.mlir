@@ -168,3 +168,52 @@ func.func @scratch(%x: tensor<32xf32>, %g: tensor<32xf32> {fad.cotangent = 0 : i
   %e = fad.opaque "adjoint" keep (%g, %x) {fad.scratch = 1000 : i64} : (tensor<32xf32>, tensor<32xf32>) -> tensor<32xf32>
   return %d, %e : tensor<32xf32>, tensor<32xf32>
 }
+
+// -----
+
+// The kernel before %k computes %q for it, and %m beside that, of %p, too: %m is written over %h, and
+// %p has no buffer. With %k, of 512 bytes, are %q and %m of 256 each, the result and the cotangent.
+
+// CHECK: within 1 bytes: the lowest peak is 1280 bytes
+func.func @beside(%x: tensor<32xf32>, %g: tensor<32xf32> {fad.cotangent = 0 : i64})
+    -> (tensor<32xf32>, tensor<32xf32> {fad.gradient = 0 : i64})
+    attributes {fad.fuses = #fad.fusion<once = ["math.exp"]>} {
+  %a = fad.opaque "make" keep (%x) : (tensor<32xf32>) -> tensor<64xf16>
+  %d = fad.opaque "product" keep (%a) : (tensor<64xf16>) -> tensor<32xf32>
+  %h = fad.opaque "spread" keep (%g) : (tensor<32xf32>) -> tensor<64xf32>
+  %p = fad.elementwise ins(%a : tensor<64xf16>) -> tensor<64xf32> {
+  ^bb0(%v: f16):
+    %w = arith.extf %v : f16 to f32
+    %t = math.exp %w : f32
+    fad.yield %t : f32
+  }
+  %q = fad.opaque "double" elementwise (%p) : (tensor<64xf32>) -> tensor<64xf32>
+  %k = fad.opaque "weigh" keep (%q, %g) : (tensor<64xf32>, tensor<32xf32>) -> tensor<128xf32>
+  %m = fad.opaque "join" elementwise (%h, %p) : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
+  %e = fad.opaque "adjoint" keep (%m, %k) : (tensor<64xf32>, tensor<128xf32>) -> tensor<32xf32>
+  return %d, %e : tensor<32xf32>, tensor<32xf32>
+}
+
+// -----
+
+// Where %m needs %k, %p and %h wait for it, and %m is written over one of them.
+
+// CHECK: within 1 bytes: the lowest peak is 1536 bytes
+func.func @behind(%x: tensor<32xf32>, %g: tensor<32xf32> {fad.cotangent = 0 : i64})
+    -> (tensor<32xf32>, tensor<32xf32> {fad.gradient = 0 : i64})
+    attributes {fad.fuses = #fad.fusion<once = ["math.exp"]>} {
+  %a = fad.opaque "make" keep (%x) : (tensor<32xf32>) -> tensor<64xf16>
+  %d = fad.opaque "product" keep (%a) : (tensor<64xf16>) -> tensor<32xf32>
+  %h = fad.opaque "spread" keep (%g) : (tensor<32xf32>) -> tensor<64xf32>
+  %p = fad.elementwise ins(%a : tensor<64xf16>) -> tensor<64xf32> {
+  ^bb0(%v: f16):
+    %w = arith.extf %v : f16 to f32
+    %t = math.exp %w : f32
+    fad.yield %t : f32
+  }
+  %q = fad.opaque "double" elementwise (%p) : (tensor<64xf32>) -> tensor<64xf32>
+  %k = fad.opaque "weigh" keep (%q, %g) : (tensor<64xf32>, tensor<32xf32>) -> tensor<128xf32>
+  %m = fad.opaque "join" elementwise (%h, %p, %k) : (tensor<64xf32>, tensor<64xf32>, tensor<128xf32>) -> tensor<64xf32>
+  %e = fad.opaque "adjoint" keep (%m) : (tensor<64xf32>) -> tensor<32xf32>
+  return %d, %e : tensor<32xf32>, tensor<32xf32>
+}

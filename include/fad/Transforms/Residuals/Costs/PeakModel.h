@@ -54,7 +54,9 @@ struct StepTime {
 /// elementwise operation has no buffer if elementwise operations and reductions
 /// alone read it, and either no other kernel runs between, or the compiler
 /// computes it in each kernel that reads it (`FusionAttr`). Its operands
-/// live until it is read instead. An elementwise operation, and one with
+/// live until it is read instead. In backward, elementwise operations behind
+/// another kernel that do not need its results run before it, in the kernel
+/// that computes what they read. An elementwise operation, and one with
 /// `fad.overwrites`, writes its result over an operand of as many bytes that it
 /// is the last to read.
 class PeakModel {

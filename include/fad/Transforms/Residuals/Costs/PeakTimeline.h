@@ -67,6 +67,9 @@ private:
   void findReaders();
   /// Finds the copies that each kernel computes which reads them.
   void findInlined();
+  /// Moves operations of backward that fuse with others before the kernel
+  /// between them.
+  void hoistFused();
   void findLastReads();
   /// Calls `visit` with the copies in memory from which a kernel computes what
   /// the step reads that executes `node` for the part `copy`.
