@@ -11,7 +11,7 @@ import fad.torch
 from fad.torch._fit.fit import _Step
 from fad.torch._fit.search import find_largest
 from fad.torch.compile._alternatives import Search
-from check_budget import Table
+from check_search import Table
 
 # The package has a function of the same name.
 fit_module = importlib.import_module("fad.torch._fit.fit")
