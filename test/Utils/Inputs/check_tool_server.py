@@ -33,8 +33,14 @@ def run(program, arguments, text, folder, **options):
 
 
 def find_runs(server):
+    """The runs that have their client's input, and so its whole request: one that ends before is
+    the client's to repeat."""
     children = pathlib.Path(f"/proc/{server.pid}/task/{server.pid}/children")
-    return [int(number) for number in children.read_text().split()]
+    return [
+        int(number)
+        for number in children.read_text().split()
+        if os.readlink(f"/proc/{number}/fd/0").startswith("pipe:")
+    ]
 
 
 def wait_until(condition):
