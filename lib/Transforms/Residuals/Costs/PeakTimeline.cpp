@@ -7,13 +7,12 @@
 //===----------------------------------------------------------------------===//
 //
 // Lists the steps of forward and backward under one selection, a value that is
-// neither saved nor given being computed right before its first reader. In
-// backward, elementwise operations move to those whose results they read, since
-// the compiler makes one kernel of both. A pass from the last step to the first
-// finds the last reader of each copy of a value; a copy that the compiler fuses
-// into its readers has no buffer, and its operands live on to them. `LiveBytes`
-// adds up the buffers. Segments for checkpoints end where the fewest bytes are
-// live, about every so many bytes of buffers.
+// neither saved nor given being computed right before its first reader. A pass
+// from the last step to the first finds the last reader of each copy of a
+// value; a copy that the compiler fuses into its readers has no buffer, and its
+// operands live on to them. `LiveBytes` adds up the buffers. Segments for
+// checkpoints end where the fewest bytes are live, about every so many bytes of
+// buffers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -263,97 +262,6 @@ void PeakModel::Timeline::findLastReads() {
       last[used] = std::max(last[used], until);
     });
   }
-}
-
-//===----------------------------------------------------------------------===//
-// Order of kernels
-//===----------------------------------------------------------------------===//
-
-void PeakModel::Timeline::hoistFused() {
-  findReaders();
-  findInlined();
-  // The steps in their new order; those from `first` on are after the last
-  // kernel that does not fuse.
-  SmallVector<Step> order(steps.begin(), steps.begin() + numForward);
-  size_t first = order.size();
-  // The copies that the kernels before the one between compute, those that are
-  // known only after it, and those that move.
-  llvm::BitVector before(isInMemory.size()), after(before), moves(before);
-  auto mayMove = [&](const Step &step) {
-    if (step.copy != inBackward)
-      return false;
-    const Node &node = model.nodes[step.number];
-    return node.fuses || node.isInPlace;
-  };
-  auto isKernel = [&](const Step &step) {
-    return step.copy == inBackward && !mayMove(step) &&
-           !model.nodes[step.number].isFusedReader;
-  };
-  auto mark = [&](const Step &step, llvm::BitVector &copies) {
-    if (step.copy != inBackward)
-      return copies.set(get(step.number, step.copy)), void();
-    for (unsigned result : model.nodes[step.number].results)
-      copies.set(get(result, inBackward));
-  };
-  auto readsAny = [&](const Step &step, const llvm::BitVector &copies) {
-    bool found = false;
-    forEachRead(model.nodes[step.number], inBackward,
-                [&](unsigned used) { found |= copies[used]; });
-    return found;
-  };
-  for (size_t time = numForward; time < steps.size();) {
-    if (!isKernel(steps[time])) {
-      order.push_back(steps[time++]);
-      continue;
-    }
-    size_t end = time + 1;
-    while (end < steps.size() && !isKernel(steps[end]))
-      ++end;
-    before.reset();
-    after.reset();
-    moves.reset();
-    for (const Step &step : ArrayRef(order).drop_front(first))
-      if (mayMove(step) && model.nodes[step.number].fuses)
-        for (unsigned result : model.nodes[step.number].results)
-          if (!inlined[get(result, inBackward)])
-            before.set(get(result, inBackward));
-    mark(steps[time], after);
-    // Those that may run before the kernel, of which those move that read what
-    // is computed there, and what these need.
-    ArrayRef<Step> run = ArrayRef(steps).slice(time + 1, end - time - 1);
-    llvm::BitVector isMoved(run.size());
-    for (auto [index, step] : llvm::enumerate(run)) {
-      if (!mayMove(step) || readsAny(step, after))
-        mark(step, after);
-      else if (readsAny(step, before)) {
-        mark(step, before);
-        isMoved.set(index);
-      }
-    }
-    for (size_t index = run.size(); index-- > 0;) {
-      const Step &step = run[index];
-      if (!mayMove(step) || readsAny(step, after))
-        continue;
-      if (!isMoved[index] &&
-          llvm::none_of(model.nodes[step.number].results, [&](unsigned result) {
-            return moves[get(result, inBackward)];
-          }))
-        continue;
-      isMoved.set(index);
-      forEachRead(model.nodes[step.number], inBackward,
-                  [&](unsigned used) { moves.set(used); });
-    }
-    for (auto [index, step] : llvm::enumerate(run))
-      if (isMoved[index])
-        order.push_back(step);
-    order.push_back(steps[time]);
-    first = order.size();
-    for (auto [index, step] : llvm::enumerate(run))
-      if (!isMoved[index])
-        order.push_back(step);
-    time = end;
-  }
-  steps.assign(order.begin(), order.end());
 }
 
 //===----------------------------------------------------------------------===//

@@ -70,6 +70,18 @@ private:
   /// Moves operations of backward that fuse with others before the kernel
   /// between them.
   void hoistFused();
+  /// Whether elementwise operations of `run`, the steps from `kernel` to the
+  /// next one, move before `kernel`, and to the steps `before` it.
+  llvm::BitVector findHoisted(ArrayRef<Step> before, const Step &kernel,
+                              ArrayRef<Step> run) const;
+  /// Whether a step is of backward, and elementwise or a view.
+  bool mayMove(const Step &step) const;
+  /// Whether a step of backward is a kernel that fuses with no other.
+  bool isBarrier(const Step &step) const;
+  /// Whether a step of a node reads any of the copies in backward.
+  bool readsAny(const Step &step, const llvm::BitVector &copies) const;
+  /// Adds what a step computes to the copies.
+  void addResults(const Step &step, llvm::BitVector &copies) const;
   void findLastReads();
   /// Calls `visit` with the copies in memory from which a kernel computes what
   /// the step reads that executes `node` for the part `copy`.
