@@ -200,8 +200,8 @@ if config.enable_sanitizers:
     config.environment["UBSAN_OPTIONS"] = "halt_on_error=1:print_stacktrace=1"
 
 
-# Programs that are loaded once: by night, and with sanitizers, each run loads its own, but for
-# interpreters with PyTorch.
+# Programs that are loaded once. By night, each run loads its own, but for interpreters with PyTorch;
+# with sanitizers, each run of fad's programs does.
 nightly = bool(lit_config.params.get("nightly"))
 clients = os.path.join(config.test_exec_root, "ToolServer")
 tool_library = os.path.join(config.fad_obj_root, "lib", "libfad_tool_server.so")

@@ -20,8 +20,11 @@ A script gets an interpreter of its own where
 
 - the environment differs from the server's in more than `FREE`: many libraries read it when
   they are imported;
-- the interpreter has an option, such as `-X`, or its input is the script;
+- the interpreter has an option, such as `-X`, or its input or a folder is the script;
 - the server does not answer.
+
+Signals that a client ignores are not ignored by its script, and all scripts of a server have one seed
+of hashes.
 
 Usage: python_server.py [--whole] MODULE ...
 
@@ -31,6 +34,7 @@ import os
 import resource
 import signal
 import socket
+import stat
 import struct
 import sys
 
@@ -92,10 +96,10 @@ class Request:
         if first in {"-c", "-m"}:
             return len(self.arguments) > 1
         try:
-            os.stat(first, dir_fd=self.descriptors[-1])
+            mode = os.stat(first, dir_fd=self.descriptors[-1]).st_mode
         except OSError:
             return False
-        return not first.startswith("-")
+        return not stat.S_ISDIR(mode) and not first.startswith("-")
 
 
 def fixed(environment):
@@ -206,7 +210,13 @@ class Server:
                 sys.excepthook(type(error), error, error.__traceback__)
                 os._exit(127)
             return True
-        handle = os.pidfd_open(number)
+        try:
+            handle = os.pidfd_open(number)
+        except OSError:
+            # The client runs the script itself.
+            os.kill(number, signal.SIGKILL)
+            os.waitpid(number, 0)
+            raise
         self.children[number] = handle, connection
         connection.settimeout(None)
         self.selector.register(handle, self.selectors.EVENT_READ, lambda: self.report(number))
@@ -266,17 +276,13 @@ def set_up(request):
     paths = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
     # The first is the server's own folder.
     sys.path[:] = paths + sys.path[1 + len(former) :]
-    sys.stdin = sys.__stdin__ = open(0, closefd=False)
+    sys.stdin = sys.__stdin__ = open(0, closefd=False, errors=sys.__stdin__.errors)
     sys.stdout.reconfigure(line_buffering=os.isatty(1))
     sys.argv = request.arguments
 
 
 def run_to_end():
     """Runs a script and ends its process as an interpreter ends, but for the destruction of objects."""
-    import atexit
-    import ctypes
-    import threading
-
     try:
         run()
         status = 0
@@ -288,17 +294,29 @@ def run_to_end():
             sys.stdout.flush()
             print(status, file=sys.stderr)
             status = 1
+    if not finish():
+        status = 120
+    os._exit(status & 0xFF)
+
+
+def finish():
+    """Does what an interpreter does at its end, and tells whether all is written."""
+    import atexit
+    import ctypes
+    import threading
+
     threading._shutdown()
     atexit._run_exitfuncs()
+    is_written = True
     for stream in [sys.stdout, sys.stderr]:
         try:
             if not stream.closed:
                 stream.flush()
         except (OSError, ValueError):
-            status = 120
+            is_written = False
     # Those of C, of all streams.
     ctypes.CDLL(None).fflush(None)
-    os._exit(status & 0xFF)
+    return is_written
 
 
 def run():
@@ -331,6 +349,10 @@ def run():
         # The trace begins in the script.
         error = error.with_traceback(error.__traceback__.tb_next)
         sys.excepthook(type(error), error, error.__traceback__)
+        if isinstance(error, KeyboardInterrupt):
+            finish()
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
+            os.kill(os.getpid(), signal.SIGINT)
         sys.exit(1)
 
 

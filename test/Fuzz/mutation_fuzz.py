@@ -54,7 +54,7 @@ class Runs:
 
     def __init__(self, servers, folder):
         self.servers = servers
-        self.paths = [Path(folder, name) for name in ("in.mlir", "out", "err")]
+        self.folder, self.lost = folder, 0
         limits = {number: resource.getrlimit(number) for number in range(NUM_LIMITS)}
         limits |= {resource.RLIMIT_CPU: (SECONDS, SECONDS), resource.RLIMIT_AS: (BYTES, BYTES)}
         self.limits = [each for pair in limits.values() for each in pair]
@@ -64,28 +64,34 @@ class Runs:
 
     def run(self, command, data):
         """The status, what was printed and the errors of a command on an input."""
-        self.paths[0].write_bytes(data)
-        arguments = [command[0], str(self.paths[0]), *command[1:]]
+        # Those of a run that is being killed may still be written.
+        paths = [Path(self.folder, f"{name}{self.lost}") for name in ("in", "out", "err")]
+        paths[0].write_bytes(data)
+        arguments = [command[0], str(paths[0]), *command[1:]]
         strings = "".join(text + "\0" for text in [*arguments, *self.variables]).encode()
         header = REQUEST.pack(
             len(strings), len(arguments), len(self.variables), 0o077, *self.limits
         )
         with contextlib.ExitStack() as files:
             streams = [files.enter_context(open(os.devnull))]
-            streams += [files.enter_context(open(path, "wb")) for path in self.paths[1:]]
-            folder = os.open(self.paths[0].parent, os.O_PATH)
+            streams += [files.enter_context(open(path, "wb")) for path in paths[1:]]
+            folder = os.open(self.folder, os.O_PATH)
             files.callback(os.close, folder)
             server = files.enter_context(socket.socket(socket.AF_UNIX))
             # A run that waits for ever takes no processor time; it ends with the connection.
             server.settimeout(4 * SECONDS)
-            server.connect(f"\0{self.servers.prefix}-{command[0]}")
-            socket.send_fds(server, [header], [*(each.fileno() for each in streams), folder])
-            server.sendall(strings)
             try:
-                (status,) = STATUS.unpack(server.recv(STATUS.size))
+                server.connect(f"\0{self.servers.prefix}-{command[0]}")
+                socket.send_fds(server, [header], [*(each.fileno() for each in streams), folder])
+                server.sendall(strings)
+                answer = server.recv(STATUS.size)
             except TimeoutError:
-                status = signal.SIGALRM
-        output, errors = (path.read_bytes() for path in self.paths[1:])
+                status, self.lost = signal.SIGALRM, self.lost + 1
+            else:
+                if len(answer) < STATUS.size:
+                    raise RuntimeError(f"the server of {command[0]} has ended")
+                (status,) = STATUS.unpack(answer)
+        output, errors = (path.read_bytes() for path in paths[1:])
         return status, output, errors.decode(errors="replace")
 
 

@@ -131,6 +131,8 @@ int main(int argc, char **argv) {
     setrlimit(RLIMIT_CORE, &none);
     signal(WTERMSIG(status), SIG_DFL);
     raise(WTERMSIG(status));
+    // The signal is blocked.
+    return 128 + WTERMSIG(status);
   }
   return WEXITSTATUS(status);
 }

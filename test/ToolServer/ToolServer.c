@@ -156,6 +156,14 @@ static int serve(int argc, char **argv, char **environment) {
     int client = accept(events[SOCKET].fd, NULL, NULL);
     if (client < 0)
       continue;
+    // Other users see the name of the socket, too.
+    struct ucred user;
+    socklen_t size = sizeof(user);
+    if (getsockopt(client, SOL_SOCKET, SO_PEERCRED, &user, &size) ||
+        user.uid != getuid()) {
+      close(client);
+      continue;
+    }
     pid_t process = fork();
     if (process == 0)
       run(client);

@@ -46,7 +46,9 @@ class Interpreter:
 
     def has_module(self, name, folder, *options, **others):
         command = f"import sys; print({name!r} in sys.modules)"
-        return self.run(folder, *options, "-c", command, **others)[1] == "True\n"
+        code, output, errors = self.run(folder, *options, "-c", command, **others)
+        assert code == 0 and output in ("True\n", "False\n"), (code, output, errors)
+        return output == "True\n"
 
 
 def start(client, environment, imports, whole=False):
@@ -104,6 +106,8 @@ def write_scripts(folder):
         (["-c", "import os; os.write(1, b'x'); os._exit(3)"], "", {}),
         (["-c", "import resource; print(resource.getrlimit(7))"], "", {"limit": limit_files}),
         (["-c", "import sys; print('begin'); sys.stdout.close()"], "", {}),
+        (["-c", "print('begin', flush=True); raise KeyboardInterrupt"], "", {}),
+        (["parts"], "", {}),
         (["-c"], "", {}),
         (["-m", "no_such_module"], "", {}),
     ]
