@@ -321,8 +321,7 @@ StepTime PeakModel::Timeline::Kernels::getTime() {
 }
 
 StepTime PeakModel::Timeline::getTime() {
-  findReaders();
-  findInlined();
+  findFusion();
   StepTime forward = Kernels(*this, true).getTime();
   StepTime backward = Kernels(*this, false).getTime();
   return {forward.traffic + backward.traffic, forward.calls + backward.calls,

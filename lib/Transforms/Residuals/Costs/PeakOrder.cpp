@@ -54,8 +54,8 @@ void PeakModel::Timeline::addResults(const Step &step,
 llvm::BitVector PeakModel::Timeline::findHoisted(ArrayRef<Step> before,
                                                  const Step &kernel,
                                                  ArrayRef<Step> run) const {
-  // What elementwise operations have in memory before the kernel, what is known
-  // only after it, and what those read that move.
+  // Copies that elementwise operations have in memory before the kernel, those
+  // that are known only after it, and those that operations read which move.
   llvm::BitVector written(isInMemory.size()), late(written), needed(written);
   for (const Step &step : before)
     if (mayMove(step) && model.nodes[step.number].fuses)
@@ -89,8 +89,6 @@ llvm::BitVector PeakModel::Timeline::findHoisted(ArrayRef<Step> before,
 }
 
 void PeakModel::Timeline::hoistFused() {
-  findReaders();
-  findInlined();
   SmallVector<Step> order(steps.begin(), steps.begin() + numForward);
   ArrayRef<Step> rest = ArrayRef(steps).drop_front(numForward);
   // The steps of `order` since the last kernel begin here.

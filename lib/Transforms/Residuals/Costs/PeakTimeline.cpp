@@ -198,6 +198,11 @@ void PeakModel::Timeline::findInlined() {
   }
 }
 
+void PeakModel::Timeline::findFusion() {
+  findReaders();
+  findInlined();
+}
+
 void PeakModel::Timeline::forEachSource(
     const Node &node, Copy copy,
     llvm::function_ref<void(unsigned)> visit) const {
@@ -216,11 +221,6 @@ bool PeakModel::Timeline::isFused(unsigned copy, unsigned time) const {
 }
 
 void PeakModel::Timeline::findLastReads() {
-  // Without fusion, each result has a buffer.
-  if (model.fusion) {
-    findReaders();
-    findInlined();
-  }
   last.assign(numCopies * model.values.size(), 0);
   unsigned end = steps.size();
   isFusedStep.resize(end);
@@ -279,8 +279,11 @@ Cost::Count PeakModel::Timeline::getCodeBytes(unsigned value, Copy copy) const {
 }
 
 Cost::Count PeakModel::Timeline::getPeak() {
-  if (model.fusion)
+  // Without fusion, each result has a buffer.
+  if (model.fusion) {
+    findFusion();
     hoistFused();
+  }
   findLastReads();
   // After the last step, the results are in memory.
   LiveBytes live(steps.size() + 1);
@@ -337,6 +340,8 @@ Cost::Count PeakModel::Timeline::getPeak() {
 //===----------------------------------------------------------------------===//
 
 llvm::DenseSet<Value> PeakModel::Timeline::divide(int64_t segment) {
+  if (model.fusion)
+    findFusion();
   findLastReads();
   // Bytes that live after each step besides results, and those it adds.
   SmallVector<Cost::Count> added(numForward);

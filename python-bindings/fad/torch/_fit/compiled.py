@@ -126,6 +126,10 @@ class _Kept(Partitioner):
         # The schedules of all selections of a graph.
         self.kept: list[tuple[Parts, bool, tuple[Schedule, Schedule]]] = []
 
+    def forget(self) -> None:
+        """Forgets the graph before."""
+        self.kept, self.fastest, self.is_left = [], None, False
+
     def choose(self, search: Search) -> Trial:
         if not self.fraction:
             return super().choose(search)
@@ -169,11 +173,15 @@ class _Kept(Partitioner):
 class _Lowest(_Kept):
     """Takes the lowest peak that any budget has, with more chunks where these lower it."""
 
-    # The estimate of that peak, which takes no schedule.
-    least = 0
+    # The estimate of that peak, which takes no schedule, where there is one.
+    least: int | None = None
 
     def __init__(self, chunks: Chunks) -> None:
         super().__init__(budget=1, chunks=chunks)
+
+    def forget(self) -> None:
+        super().forget()
+        self.least = None
 
     def choose(self, search: Search) -> Trial:
         self.narrow(1)
@@ -185,11 +193,12 @@ class _Lowest(_Kept):
     def find_steps(
         self, chosen: Parts, num_fwd_outputs: int, modules: Collection[str]
     ) -> list[StepMemory]:
+        steps = [] if self.is_left else super().find_steps(chosen, num_fwd_outputs, modules)
+        if self.least is None:
+            return steps
         least = Allocation(self.least, "temporary", "", "", "", 0, 0)
         guide = make_step_memory([least], 1, 1)
-        if self.is_left:
-            return [guide, guide]
-        return [*super().find_steps(chosen, num_fwd_outputs, modules), guide]
+        return [*(steps or [guide]), guide]
 
     def choose_within(
         self,
@@ -229,7 +238,7 @@ class _Plans(CustomPartitionerFn):
         for name, own in self.own.items():
             own.has_decompositions, own.given = True, self.given
             own.warns_at_once = False
-            own.kept, own.fastest, own.is_left = [], None, False
+            own.forget()
             own.accepts = self.accepts
             copy = fx.GraphModule(gm, copy_graph(gm.graph))
             chosen = own(copy, joint_inputs, **options)
@@ -250,8 +259,8 @@ def schedule_step(
 ) -> dict[str, Scheduled]:
     """Returns the schedules of a step of `loss` with the fake `example`, by plan: those of Inductor
     as "inductor", if `has_stock`, and those of fad with `chunks` for each of `budgets` by name, of which
-    None is none. `names` are those of modules. Selections within fractions are searched for where
-    `accepts` tells so of the bytes of the fastest."""
+    None is none. `names` are those of modules. Selections within fractions, and the lowest, are
+    searched for where `accepts` tells so of the bytes of their guides."""
     found: dict[str, Scheduled] = {}
     if has_stock:
         found |= _capture(loss, example, _Stock(names), _compile_stock)

@@ -29,6 +29,7 @@ class Splits:
 
     def __init__(self, split: Callable[[fx.Graph, int | None], Split]) -> None:
         self._split = split
+        # Values that are `alive` beside a graph are not in its estimates.
         self._fronts: dict[fx.Graph, list[int]] = {}
         self._known: dict[tuple[fx.Graph, int | None, int | None], Split] = {}
 

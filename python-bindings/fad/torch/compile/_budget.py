@@ -42,8 +42,8 @@ _SLACK = 1 / 32
 _GROWTH = 1 / 8
 
 # The slope of errors between two selections, as a multiple of that of a line: errors jump where Inductor
-# fuses as no estimate knows, mostly near the faster one. Of 1200 budgets of a ViT, a ResNet and a GPT-2,
-# 51 leave out a faster selection that keeps them, and 87 with a multiple of 1.
+# fuses as no estimate knows, mostly near the faster one. Of 1200 budgets of a ViT, a ResNet and a GPT-2
+# with an earlier estimate, 51 left out a faster selection that keeps them, and 87 with a multiple of 1.
 _RISE = 2
 
 
@@ -108,8 +108,8 @@ def try_lowest(
 
 
 def choose_of(trials: list[Trial], budget: int) -> Trial:
-    """Returns the fastest of `trials` within the `budget`, which are those of one front and the one that
-    needs no budget; where none is, that of the lowest peak."""
+    """Returns the fastest of `trials` within the `budget`, which are those of one front, the one that
+    needs no budget, and others above the budget; where none is, that of the lowest peak."""
     within = [trial for trial in trials if trial.peak <= budget]
     if not within:
         return min(trials, key=lambda trial: trial.peak)

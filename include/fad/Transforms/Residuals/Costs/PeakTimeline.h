@@ -67,6 +67,8 @@ private:
   void findReaders();
   /// Finds the copies that each kernel computes which reads them.
   void findInlined();
+  /// Finds both, which no order of the steps changes.
+  void findFusion();
   /// Moves operations of backward that fuse with others before the kernel
   /// between them.
   void hoistFused();
