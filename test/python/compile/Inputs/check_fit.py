@@ -24,6 +24,7 @@ from fad.torch.compile._schedule import _Walk
 from fit_layers import check_deep, check_growth
 from fit_sizes import (
     Mean,
+    Mixed,
     Wide,
     check_least,
     check_mixed,
@@ -46,19 +47,6 @@ class Gated(nn.Module):
         y = self.norm(x)
         y = self.down(nn.functional.silu(self.gate(y)) * self.up(y))
         return {"loss": (x + nn.functional.dropout(y, 0.1)).square().mean(), "rows": y}
-
-
-class Broken(nn.Module):
-    """Two graphs."""
-
-    def __init__(self):
-        super().__init__()
-        self.one, self.two = nn.Linear(32, 64), nn.Linear(64, 32)
-
-    def forward(self, x):
-        y = torch.tanh(self.one(x))
-        torch._dynamo.graph_break()
-        return torch.tanh(self.two(y)).sum()
 
 
 def make_convolutions():
@@ -178,7 +166,7 @@ def check_compiled():
     assert answer["fad"].kept < answer["inductor"].kept < answer["eager"].kept
     assert answer["lowest"].peak <= answer["fad"].peak
     print("compiled: peaks are the allocator's")
-    broken = fad.torch.fit(Broken(), torch.randn(64, 32), plans=["inductor"])
+    broken = fad.torch.fit(Mixed(0), torch.randn(64, 32), plans=["inductor"])
     saved = [each.bytes for each in broken["inductor"].memory.allocations]
     assert sum(saved) > broken["inductor"].step >= 64 * 64 * 4
     assert "tensors between the 2 graphs that torch.compile captures" in broken.unknown

@@ -97,15 +97,16 @@ def check_traced():
 
 
 class Mixed(nn.Module):
-    """Has two graphs for large batches."""
+    """Has two graphs for batches of more than `most`."""
 
-    def __init__(self):
+    def __init__(self, most=1024):
         super().__init__()
+        self.most = most
         self.one, self.two = nn.Linear(32, 64), nn.Linear(64, 32)
 
     def forward(self, x):
         y = torch.tanh(self.one(x))
-        if len(x) > 1024:
+        if len(x) > self.most:
             torch._dynamo.graph_break()
         return torch.tanh(self.two(y)).square().mean()
 
