@@ -97,8 +97,10 @@ void fad::buildToLinalgPipeline(OpPassManager &pm,
 }
 
 /// From tensors to buffers, each of which is freed once. The caller owns the
-/// results, which have the identity layout and do not alias.
-static void addBufferize(OpPassManager &pm, uint64_t alignment) {
+/// results, which have the identity layout and do not alias. With
+/// `resultsToArguments`, the caller passes their buffers.
+static void addBufferize(OpPassManager &pm, uint64_t alignment,
+                         bool resultsToArguments = false) {
   // Operations that others were lowered to make tensors of their own.
   pm.addPass(createFadCheckSizes());
   pm.addNestedPass<func::FuncOp>(createFadSimplifySlices());
@@ -119,6 +121,8 @@ static void addBufferize(OpPassManager &pm, uint64_t alignment) {
   // Bufferization leaves loops that return the buffer which they update. This
   // removes that result, so that FadUnaliasResults sees whose buffer it is.
   pm.addPass(createCanonicalizerPass());
+  if (resultsToArguments)
+    pm.addPass(createFadResultsToArguments());
   pm.addNestedPass<func::FuncOp>(createFadUnaliasResults());
   bufferization::buildBufferDeallocationPipeline(pm);
   pm.addNestedPass<func::FuncOp>(createFadFreeArguments());
@@ -183,7 +187,7 @@ static void addToLLVM(OpPassManager &pm, bool parallel) {
 
 void fad::buildToCPUPipeline(OpPassManager &pm, const ToCPUOptions &options) {
   buildToLinalgPipeline(pm, options);
-  addBufferize(pm, options.alignment);
+  addBufferize(pm, options.alignment, options.resultsToArguments);
   addLoops(pm, options.parallel, options.vectorBits);
   addScalars(pm, options.tiesAway);
   addToLLVM(pm, options.parallel);
@@ -252,7 +256,7 @@ void fad::buildToCUDAPipeline(OpPassManager &pm, const ToCUDAOptions &options) {
   // A kernel for each chain of elementwise operations: with the addition of a
   // bias, for example, before an activation.
   pm.addNestedPass<func::FuncOp>(createLinalgElementwiseOpFusionPass());
-  addBufferize(pm, options.alignment);
+  addBufferize(pm, options.alignment, options.resultsToArguments);
   addKernels(pm, options);
   pm.addPass(createFadLaunchKernels());
   addKernelBinaries(pm, options);

@@ -164,16 +164,8 @@ CompiledModule::consume(StringRef name, SmallVector<HostTensor> arguments,
 
 void (*CompiledModule::getPacked(StringRef name) const)(void **) {
   const Function &function = functions.find(name)->second;
-  auto isPlain = [](const Result &result) { return !result.isScalar; };
-  bool hasCode = !function.results.empty() &&
-                 llvm::all_of(function.getComputed(), isPlain) &&
+  auto isTensor = [](const Result &result) { return !result.isScalar; };
+  bool hasCode = llvm::all_of(function.getComputed(), isTensor) &&
                  function.ownedArguments.empty();
   return hasCode ? function.invoke : nullptr;
-}
-
-bool fad::callPacked(void (*packed)(void **), void **arguments) {
-  llvm::Error error = callCompiled(packed, arguments, {});
-  bool failed = static_cast<bool>(error);
-  llvm::consumeError(std::move(error));
-  return !failed;
 }

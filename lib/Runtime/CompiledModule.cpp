@@ -233,6 +233,7 @@ static LogicalResult setOptions(ToCUDAOptions &pipeline,
                                 const CompileOptions &options,
                                 ModuleOp module) {
   pipeline.parallel = options.parallel && loadOpenMP();
+  pipeline.resultsToArguments = options.resultsToArguments;
   // The allocator aligns all buffers.
   pipeline.alignment = 0;
   pipeline.vectorBits = getVectorBits();

@@ -251,8 +251,11 @@ FailureOr<Preconditions> Preconditions::compile(ModuleOp module) {
   if (!preconditions.globals.empty())
     preconditions.storeGlobals =
         addStoreOfGlobals(*reduced, preconditions.globals);
-  FailureOr<CompiledModule> compiled = CompiledModule::compile(
-      *reduced, {/*parallel=*/false, /*cudaChip=*/{}, /*quickly=*/true});
+  CompileOptions options;
+  options.parallel = false;
+  options.quickly = true;
+  FailureOr<CompiledModule> compiled =
+      CompiledModule::compile(*reduced, options);
   if (failed(compiled))
     return failure();
   preconditions.compiled = std::move(*compiled);

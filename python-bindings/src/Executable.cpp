@@ -13,7 +13,6 @@
 #include "fad/Runtime/Preconditions.h"
 #include "mlir/Dialect/MLProgram/IR/MLProgram.h"
 #include "nanobind/ndarray.h"
-#include "nanobind/stl/pair.h"
 
 namespace nb = nanobind;
 using namespace mlir;
@@ -37,14 +36,6 @@ public:
   /// order; their types count only by size.
   nb::list call(const std::string &function,
                 const std::vector<InputArray> &arrays);
-
-  /// The address of the packed code of `function`, or 0.
-  uintptr_t getPacked(const std::string &function) const {
-    auto *packed = functions.contains(function) && !state
-                       ? compiled.getPacked(function)
-                       : nullptr;
-    return reinterpret_cast<uintptr_t>(packed);
-  }
 
 private:
   struct Function {
@@ -248,15 +239,9 @@ nb::list Executable::call(const std::string &name,
 void mlir::fad::python::bindExecutable(nb::module_ &module) {
   nb::class_<Executable>(module, "Executable")
       .def("functions", &Executable::getFunctions)
-      .def("call", &Executable::call, nb::arg("function"), nb::arg("arrays"))
-      .def("packed", &Executable::getPacked, nb::arg("function"));
+      .def("call", &Executable::call, nb::arg("function"), nb::arg("arrays"));
   module.def("compile", &Executable::compile, nb::arg("module"),
              nb::arg("check"), nb::arg("contractions"));
-  // Functions by which extensions in C++ call packed code and free its results.
-  module.def("native_interface", [] {
-    return std::make_pair(reinterpret_cast<uintptr_t>(callPacked),
-                          reinterpret_cast<uintptr_t>(freeBuffer));
-  });
   module.def("release_memory", [] {
     size_t bytes = getFreeBufferBytes();
     releaseFreeBuffers();

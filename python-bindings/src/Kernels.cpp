@@ -13,6 +13,7 @@
 #include "fad/Pipelines/Pipelines.h"
 #include "fad/Runtime/CUDATarget.h"
 #include "fad/Runtime/CompileCache.h"
+#include "fad/Runtime/CompiledModule.h"
 #include "mlir/Bytecode/BytecodeWriter.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Parser/Parser.h"
@@ -139,6 +140,37 @@ static nb::bytes getImage(Module &module) {
   return nb::bytes(image.data(), image.size());
 }
 
+namespace {
+/// Functions of a module, compiled for this machine's processor.
+class HostKernels {
+public:
+  static HostKernels compile(Module &module) {
+    CompileOptions options;
+    // Who calls them has threads and memory.
+    options.parallel = false;
+    options.resultsToArguments = true;
+    auto compiled = module.run([&](ModuleOp op) {
+      OwningOpRef<ModuleOp> copy = op.clone();
+      return CompiledModule::compile(*copy, options);
+    });
+    return HostKernels(module.getContext(), std::move(compiled));
+  }
+
+  /// The address of a function of the module. See `CompiledModule::getPacked`.
+  uintptr_t getAddress(const std::string &function) const {
+    return reinterpret_cast<uintptr_t>(compiled.getPacked(function));
+  }
+
+private:
+  HostKernels(std::shared_ptr<Context> context, CompiledModule compiled)
+      : context(std::move(context)), compiled(std::move(compiled)) {}
+
+  // Types are of this context.
+  std::shared_ptr<Context> context;
+  CompiledModule compiled;
+};
+} // namespace
+
 /// See `chooseCUDAChip`.
 static std::string chooseChip(int major, int minor) {
   llvm::Expected<std::string> chip = chooseCUDAChip(major, minor);
@@ -150,6 +182,9 @@ static std::string chooseChip(int major, int minor) {
 void mlir::fad::python::bindKernels(nb::module_ &module) {
   module.def("compile_kernels", compileKernels, nb::arg("module"),
              nb::arg("chip"));
+  nb::class_<HostKernels>(module, "HostKernels")
+      .def("address", &HostKernels::getAddress, nb::arg("function"));
+  module.def("compile_host_kernels", &HostKernels::compile, nb::arg("module"));
   module.def("kernel", getKernel, nb::arg("module"), nb::arg("function"));
   module.def("kernel_image", getImage, nb::arg("module"));
   module.def("choose_chip", chooseChip, nb::arg("major"), nb::arg("minor"));

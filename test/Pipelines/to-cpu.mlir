@@ -1,6 +1,7 @@
 // RUN: fad-opt %s -fad-to-cpu | FileCheck %s
 // RUN: fad-opt %s -fad-to-cpu | mlir-translate -mlir-to-llvmir | FileCheck %s --check-prefix=LLVM
 // RUN: fad-opt %s -fad-to-cpu=parallel=false | FileCheck %s --check-prefixes=CHECK,SERIAL
+// RUN: fad-opt %s -fad-to-cpu="parallel=false results-to-arguments=true" | FileCheck %s --check-prefix=ARGUMENTS
 // RUN: fad-opt %s -fad-to-cpu=check-shapes=true | FileCheck %s --check-prefix=CHECKED
 // RUN: fad-opt %S/../../examples/ffn/gelu.mlir -fad-nest -fad-to-cpu | mlir-translate -mlir-to-llvmir -o /dev/null
 //
@@ -18,6 +19,10 @@
 // LLVM-LABEL: define {{.*}} @silu(
 // LLVM:         call {{.*}} @__kmpc_fork_call
 // CHECKED-LABEL: llvm.func @silu(
+// ARGUMENTS-LABEL: llvm.func @silu(
+// ARGUMENTS-SAME:    ) {
+// ARGUMENTS-NOT:     llvm.call @malloc
+// ARGUMENTS:         llvm.return{{$}}
 func.func @silu(%x: tensor<?x?xf32>) -> tensor<?x?xf32> {
   %0 = fad.elementwise ins(%x : tensor<?x?xf32>) attributes {fad.region = 0} -> tensor<?x?xf32> {
   ^bb0(%a: f32):

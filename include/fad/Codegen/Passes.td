@@ -498,6 +498,20 @@ def FadMakeContiguous : FadPass<"fad-make-contiguous", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::memref::MemRefDialect"];
 }
 
+def FadResultsToArguments : FadPass<"fad-results-to-arguments", "::mlir::ModuleOp"> {
+  let summary = "Write results to buffers of the caller";
+  let description = [{
+    Has functions take the buffers of their results, behind their arguments, in place
+    of returning them, so that who calls them owns the memory: kernels on slices of
+    tensors, in threads of another library, allocate nothing. A result that is
+    allocated in a function with one block, and returned once, is computed in the
+    caller's buffer; others are copied to it. The pass is upstream's
+    `buffer-results-to-out-params`, with allocations in place where that takes no
+    care of them. It goes between bufferization and `fad-unalias-results`.
+  }];
+  let dependentDialects = ["::mlir::memref::MemRefDialect"];
+}
+
 def FadUnaliasResults : FadPass<"fad-unalias-results", "::mlir::func::FuncOp"> {
   let summary = "Return each buffer once";
   let description = [{

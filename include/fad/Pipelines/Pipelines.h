@@ -78,6 +78,11 @@ struct ToCPUOptions : PassPipelineOptions<ToCPUOptions> {
       *this, "parallel",
       llvm::cl::desc("Run loops on all cores through OpenMP"),
       llvm::cl::init(true)};
+  Option<bool, ValueParser<bool>> resultsToArguments{
+      *this, "results-to-arguments",
+      llvm::cl::desc("Write results that are tensors to buffers, which "
+                     "functions take after their arguments"),
+      llvm::cl::init(false)};
   Option<bool, ValueParser<bool>> checkShapes{
       *this, "check-shapes",
       llvm::cl::desc("Abort with a message where sizes at run time do not go "

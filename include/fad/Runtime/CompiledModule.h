@@ -41,14 +41,12 @@ struct CallMemory {
   int64_t allocations = 0;
 };
 
-/// Calls packed code without state. Results are in buffers of their own, which
-/// `freeBuffer` frees. Returns whether there was memory for them.
-bool callPacked(void (*packed)(void **), void **arguments);
-
 /// The target of compilation.
 struct CompileOptions {
   /// Run loops on all cores, if OpenMP is available.
   bool parallel = true;
+  /// Write results to the caller's buffers, by `getPacked`, in place of `call`.
+  bool resultsToArguments = false;
   /// The architecture, such as "sm_90", for elementwise operations; empty for
   /// the host. Requires `useCUDA`.
   std::string cudaChip;
@@ -96,10 +94,11 @@ public:
   consume(StringRef name, SmallVector<HostTensor> arguments,
           CallMemory *memory = nullptr) const;
 
-  /// The packed code of function `name`, which exists, for `callPacked`. It
-  /// takes the addresses of a call's values: a pointer to the results, in words
-  /// of 64 bits, and for each argument a scalar, or a pointer to a descriptor.
-  /// Null if a result is not a tensor that the code computes.
+  /// The code of function `name`, which exists, in a module that was compiled
+  /// with `resultsToArguments`. It takes the addresses of the arguments, and
+  /// then of the results that are no arguments: of each a scalar, or a pointer
+  /// to a descriptor, whose buffer a result is written to. Null if a result is
+  /// a scalar, or if the function frees arguments.
   void (*getPacked(StringRef name) const)(void **);
 
   /// Resets every `ml_program.global`, which calls may change, to its initial

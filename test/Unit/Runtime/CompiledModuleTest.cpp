@@ -207,6 +207,83 @@ TEST_F(CompiledModuleTest, CallsLibrariesInOneThread) {
   EXPECT_EXIT(multiplyInOneThread(context), testing::ExitedWithCode(0), "");
 }
 
+/// A vector, as packed code takes it.
+struct Vector {
+  Vector(MutableArrayRef<float> elements)
+      : allocated(elements.data()), aligned(elements.data()),
+        size(elements.size()) {}
+
+  float *allocated, *aligned;
+  int64_t offset = 0, size, stride = 1;
+};
+
+// Packed code writes to buffers of the caller, which may be slices, and leaves
+// the elements beside them alone.
+TEST_F(CompiledModuleTest, WritesResultsToArguments) {
+  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(R"mlir(
+    func.func @f(%x: tensor<?xf32>, %n: f64) -> (tensor<?xf32>, tensor<?xf32>, tensor<?xf32>) {
+      %0:2 = fad.elementwise ins(%x, %n : tensor<?xf32>, f64) -> tensor<?xf32>, tensor<?xf32> {
+      ^bb0(%a: f32, %b: f64):
+        %1 = arith.truncf %b : f64 to f32
+        %2 = arith.mulf %a, %1 : f32
+        %3 = arith.mulf %2, %2 : f32
+        fad.yield %2, %3 : f32, f32
+      }
+      return %0#0, %x, %0#1 : tensor<?xf32>, tensor<?xf32>, tensor<?xf32>
+    }
+    func.func @branches(%x: tensor<?xf32>, %c: i1) -> tensor<?xf32> {
+      %0 = arith.addf %x, %x : tensor<?xf32>
+      cf.cond_br %c, ^first, ^second
+    ^first:
+      return %0 : tensor<?xf32>
+    ^second:
+      %1 = arith.mulf %0, %0 : tensor<?xf32>
+      return %1 : tensor<?xf32>
+    }
+    func.func @scalar(%x: f32) -> f32 {
+      return %x : f32
+    }
+    func.func @sum(%x: f32) -> f32 {
+      %0 = arith.addf %x, %x : f32
+      return %0 : f32
+    })mlir",
+                                                             &context);
+  CompileOptions options;
+  options.parallel = false;
+  options.resultsToArguments = true;
+  auto compiled = CompiledModule::compile(*module, options);
+  ASSERT_TRUE(succeeded(compiled));
+  size_t before = getNumAllocations();
+  std::vector<float> x(100), first(100), second(100);
+  for (auto [index, value] : llvm::enumerate(x))
+    value = index;
+  double number = 3;
+  for (auto [begin, size] : {std::pair(0, 0), std::pair(7, 70)}) {
+    Vector arguments[] = {MutableArrayRef(x).slice(begin, size),
+                          MutableArrayRef(first).slice(begin, size),
+                          MutableArrayRef(second).slice(begin, size)};
+    void *pointers[] = {&arguments[0], &arguments[1], &arguments[2]};
+    void *packed[] = {&pointers[0], &number, &pointers[1], &pointers[2]};
+    compiled->getPacked("f")(packed);
+    for (int i = 0; i < 100; ++i) {
+      bool isInside = begin <= i && i < begin + size;
+      EXPECT_EQ(first[i], isInside ? 3 * i : 0);
+      EXPECT_EQ(second[i], isInside ? 9 * i * i : 0);
+    }
+  }
+  EXPECT_EQ(getNumAllocations(), before);
+  for (bool condition : {true, false}) {
+    Vector arguments[] = {MutableArrayRef(x), MutableArrayRef(first)};
+    void *pointers[] = {&arguments[0], &arguments[1]};
+    void *packed[] = {&pointers[0], &condition, &pointers[1]};
+    compiled->getPacked("branches")(packed);
+    for (int i = 0; i < 100; ++i)
+      EXPECT_EQ(first[i], condition ? 2 * i : 4 * i * i);
+  }
+  EXPECT_NE(compiled->getPacked("scalar"), nullptr);
+  EXPECT_EQ(compiled->getPacked("sum"), nullptr);
+}
+
 // Globals change from call to call, and can be reset.
 TEST_F(CompiledModuleTest, KeepsGlobals) {
   CompiledModule compiled = compile(R"mlir(

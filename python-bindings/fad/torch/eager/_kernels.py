@@ -13,9 +13,8 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from ... import Nested, _fad
-from ... import compile as compile_for_cpu
 from ... import nest
-from ..._module import get_handle
+from ..._module import Module, get_handle
 from .._requirements import torch
 from . import _device
 from ._bodies import SequenceBody
@@ -86,10 +85,11 @@ def _compile(key: str) -> tuple[list[int], list[int]]:
     return [find(nested.forward), 0, backward], gradient.arguments
 
 
-def _compile_for_cpu(program: Any) -> Callable[[str], int]:
-    executable = compile_for_cpu(program, check=False)
-    _compiled.append(executable)
-    return executable._handle.packed
+def _compile_for_cpu(program: Module | Nested) -> Callable[[str], int]:
+    module = program.module if isinstance(program, Nested) else program
+    kernels = _fad.compile_host_kernels(get_handle(module))
+    _compiled.append(kernels)
+    return kernels.address
 
 
 def _folder() -> Any:
@@ -173,14 +173,12 @@ def _load() -> ctypes.CDLL:
         ctypes.c_void_p,
         ctypes.c_int64,
     ]
-    library.fad_eager_set_native.argtypes = [ctypes.c_size_t, ctypes.c_size_t]
     return library
 
 
 def start() -> None:
     """Starts the thread."""
     library = _load()
-    library.fad_eager_set_native(*_fad.native_interface())
     # ROCm's devices have the same name.
     if torch.version.cuda:
         _device.use(library, "cuda")

@@ -30,16 +30,16 @@ engine, ending, is_held = sys.argv[1], sys.argv[2], sys.argv[3] == "True"
 begun, stopped, finished = threading.Event(), threading.Event(), []
 
 
-def compile(program, compile=_kernels.compile_for_cpu, **options):
+def compile(program, compile=_kernels._compile_for_cpu):
     begun.set()
     if is_held:
         stopped.wait()
-    found = compile(program, **options)
+    found = compile(program)
     finished.append(found)
     return found
 
 
-_kernels.compile_for_cpu = compile
+_kernels._compile_for_cpu = compile
 library = _kernels._load()
 
 

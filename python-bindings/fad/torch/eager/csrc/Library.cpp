@@ -296,13 +296,6 @@ FAD_EAGER_API void fad_eager_watch_writes() { fad::eager::watchWrites(); }
 // Kernels of deferred sequences
 //===----------------------------------------------------------------------===//
 
-/// Functions that call fad's code and free its results.
-FAD_EAGER_API void fad_eager_set_native(uintptr_t call, uintptr_t free) {
-  using namespace fad::eager;
-  native.free = reinterpret_cast<void (*)(void *)>(free);
-  native.call = reinterpret_cast<bool (*)(PackedCode, void **)>(call);
-}
-
 /// A function that launches kernels of a GPU. `type` names the devices.
 FAD_EAGER_API void fad_eager_set_driver(const char *type, uintptr_t launch,
                                         uintptr_t isCapturing,

@@ -7,84 +7,80 @@
 //===----------------------------------------------------------------------===//
 
 #include "deferred/Call.h"
-#include <c10/core/CPUAllocator.h>
-#include <c10/core/StorageImpl.h>
+#include <ATen/Parallel.h>
+#include <ATen/TensorIterator.h>
+#include <ATen/ops/empty_strided.h>
 
 namespace fad::eager {
 
 namespace {
-/// A vector, as compiled code takes and returns it.
+/// A vector, as compiled code takes it.
 struct Vector {
   void *allocated, *aligned;
   int64_t offset, size, stride;
 };
 } // namespace
 
-static Vector describe(const at::Tensor &tensor) {
-  void *data = const_cast<void *>(tensor.const_data_ptr());
-  return {data, data, 0, tensor.numel(), 1};
+/// Elements from `begin` on of a tensor whose elements lie side by side.
+static Vector slice(const at::Tensor &tensor, int64_t begin, int64_t size) {
+  auto *data = static_cast<char *>(const_cast<void *>(tensor.const_data_ptr()));
+  data += begin * static_cast<int64_t>(tensor.element_size());
+  return {data, data, 0, size, 1};
 }
 
-static void freeResult(void *buffer) {
-  c10::profiledCPUMemoryReporter().Delete(buffer);
-  native.free(buffer);
-}
-
-/// A tensor like another, of the memory of a result.
-static at::Tensor take(const Vector &vector, const at::Tensor &like,
-                       c10::ScalarType type) {
-  size_t bytes = like.numel() * c10::elementSize(type);
-  c10::profiledCPUMemoryReporter().New(vector.allocated, bytes);
-  auto storage = c10::make_intrusive<c10::StorageImpl>(
-      c10::StorageImpl::use_byte_size_t(), bytes,
-      c10::DataPtr(vector.aligned, vector.allocated, freeResult, c10::kCPU),
-      c10::GetCPUAllocator(), /*resizable=*/true);
-  at::Tensor tensor = at::detail::make_tensor<c10::TensorImpl>(
-      std::move(storage), c10::DispatchKeySet(c10::DispatchKey::CPU),
-      c10::scalarTypeToTypeMeta(type));
-  tensor.unsafeGetTensorImpl()->set_sizes_and_strides(like.sizes(),
-                                                      like.strides());
-  return tensor;
-}
-
-static std::vector<at::Tensor>
-callOnHost(PackedCode code, const Arguments &arguments, const at::Tensor &like,
-           c10::ArrayRef<c10::ScalarType> types) {
-  std::vector<Vector> results(types.size()), vectors;
+/// Computes elements of `results`.
+static void callOnSlice(PackedCode code, const Arguments &arguments,
+                        const std::vector<at::Tensor> &results, int64_t begin,
+                        int64_t size) {
+  size_t count = arguments.size() + results.size();
+  std::vector<Vector> vectors;
   std::vector<void *> pointers, packed;
   // Neither may move, as there are pointers to their elements.
-  vectors.reserve(arguments.size());
-  pointers.reserve(arguments.size() + 1);
-  auto pass = [&](void *target) {
-    pointers.push_back(target);
+  vectors.reserve(count);
+  pointers.reserve(count);
+  auto pass = [&](const at::Tensor &tensor) {
+    vectors.push_back(slice(tensor, begin, size));
+    pointers.push_back(&vectors.back());
     packed.push_back(&pointers.back());
   };
-  pass(results.data());
   for (const Argument &argument : arguments) {
-    if (argument.tensor) {
-      vectors.push_back(describe(*argument.tensor));
-      pass(&vectors.back());
-    } else {
+    if (argument.tensor)
+      pass(*argument.tensor);
+    else
       packed.push_back(argument.number);
-    }
   }
-  TORCH_CHECK(native.call(code, packed.data()),
-              "fad.torch.nest: there is no memory for a tensor of ",
-              like.numel() * c10::elementSize(types[0]), " bytes");
-  std::vector<at::Tensor> found;
-  for (size_t i = 0; i < types.size(); ++i)
-    found.push_back(take(results[i], like, types[i]));
-  return found;
+  for (const at::Tensor &result : results)
+    pass(result);
+  code(packed.data());
+}
+
+/// Slices begin at multiples of so many elements, where vectors are aligned.
+static constexpr int64_t unit = 64;
+
+/// PyTorch's threads run the slices: others would take processors from them.
+static void callOnHost(PackedCode code, const Arguments &arguments,
+                       const std::vector<at::Tensor> &results) {
+  int64_t size = results[0].numel();
+  at::parallel_for(0, (size + unit - 1) / unit, at::internal::GRAIN_SIZE / unit,
+                   [&](int64_t begin, int64_t end) {
+                     begin *= unit;
+                     end = std::min(end * unit, size);
+                     callOnSlice(code, arguments, results, begin, end - begin);
+                   });
 }
 
 std::vector<at::Tensor> call(Code code, const Arguments &arguments,
                              const at::Tensor &like,
                              c10::ArrayRef<c10::ScalarType> types) {
+  std::vector<at::Tensor> results;
+  for (c10::ScalarType type : types)
+    results.push_back(at::empty_strided(like.sizes(), like.strides(),
+                                        like.options().dtype(type)));
   if (like.device().is_cpu())
-    return callOnHost(reinterpret_cast<PackedCode>(code), arguments, like,
-                      types);
-  return launch(*reinterpret_cast<const DeviceKernel *>(code), arguments, like,
-                types);
+    callOnHost(reinterpret_cast<PackedCode>(code), arguments, results);
+  else
+    launch(*reinterpret_cast<const DeviceKernel *>(code), arguments, results);
+  return results;
 }
 
 } // namespace fad::eager

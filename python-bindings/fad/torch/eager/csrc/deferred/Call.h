@@ -15,13 +15,6 @@
 
 namespace fad::eager {
 
-/// Where fad's runtime is, which the extension is not linked with.
-struct NativeInterface {
-  bool (*call)(PackedCode code, void **arguments) = nullptr;
-  void (*free)(void *buffer) = nullptr;
-};
-inline NativeInterface native;
-
 /// Functions of libfad_cuda_runtime.so (include/fad-c/CUDARuntime.h).
 struct DriverInterface {
   /// The devices whose pointers and streams are those of the CUDA driver. The
@@ -38,8 +31,7 @@ inline DriverInterface driver;
 
 /// Whether fad compiles for a device.
 inline bool hasCode(c10::Device device) {
-  return device.is_cpu() ? native.call != nullptr
-                         : device.type() == driver.type;
+  return device.is_cpu() || device.type() == driver.type;
 }
 
 /// An argument of compiled code: a tensor, or else a number.
@@ -55,11 +47,9 @@ std::vector<at::Tensor> call(Code code, const Arguments &arguments,
                              const at::Tensor &like,
                              c10::ArrayRef<c10::ScalarType> types);
 
-/// The same by a kernel, which is started on the device's current stream.
-std::vector<at::Tensor> launch(const DeviceKernel &kernel,
-                               const Arguments &arguments,
-                               const at::Tensor &like,
-                               c10::ArrayRef<c10::ScalarType> types);
+/// Starts a kernel, which writes `results`, on the device's current stream.
+void launch(const DeviceKernel &kernel, const Arguments &arguments,
+            const std::vector<at::Tensor> &results);
 
 } // namespace fad::eager
 

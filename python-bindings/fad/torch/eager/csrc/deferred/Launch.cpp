@@ -8,7 +8,6 @@
 
 #include "deferred/Call.h"
 #include "deferred/Streams.h"
-#include <ATen/ops/empty_strided.h>
 
 namespace fad::eager {
 
@@ -68,14 +67,9 @@ private:
 };
 } // namespace
 
-std::vector<at::Tensor> launch(const DeviceKernel &kernel,
-                               const Arguments &arguments,
-                               const at::Tensor &like,
-                               c10::ArrayRef<c10::ScalarType> types) {
-  std::vector<at::Tensor> results;
-  for (c10::ScalarType type : types)
-    results.push_back(at::empty_strided(like.sizes(), like.strides(),
-                                        like.options().dtype(type)));
+void launch(const DeviceKernel &kernel, const Arguments &arguments,
+            const std::vector<at::Tensor> &results) {
+  const at::Tensor &like = results[0];
   Parameters parameters(kernel, arguments, results);
   void *function = parameters.areAligned() ? kernel.aligned : kernel.unaligned;
   void *stream = getCurrentStream(like.device())->native_handle();
@@ -89,7 +83,6 @@ std::vector<at::Tensor> launch(const DeviceKernel &kernel,
                 "fad.torch.nest: ", driver.getErrorMessage());
     parameters.advance(size);
   }
-  return results;
 }
 
 } // namespace fad::eager
