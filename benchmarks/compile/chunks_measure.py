@@ -16,6 +16,9 @@ assert fad.torch.compile  # It registers the backend.
 
 # The chunks of the loop of checkpoints, as many as those of the others, and the tiles of a layer.
 _CHUNKS, TILES = 8, 16
+# The way in which a budget leaves the loss alone so many parts of the logits' bytes. The model's loss
+# has as many chunks: its own budget would be for its layers, too.
+PART, _PARTS = "fad budget 1/16", 16
 
 
 def compute_whole(hidden: Tensor, weight: Tensor, target: Tensor) -> Tensor:
@@ -155,10 +158,12 @@ class Gated(nn.Module):
         return (hidden - hidden.mean(0)).square().mean()
 
 
-def compile_method(module: nn.Module, method: str) -> Callable:
-    """Returns a function for the loss of `module`, computed as `method` does it."""
+def compile_method(
+    module: nn.Module, method: str, options: dict[str, Any] | None = None
+) -> Callable:
+    """Returns a function for the loss of `module`, computed as `method` does it, or by `options`."""
     compile_measure.forget()
-    options: dict[str, Any] = {}
+    options = options or {}
     if method == "auto-chunker":
         # Its threshold counts the weight as an operand.
         options = {
@@ -166,7 +171,7 @@ def compile_method(module: nn.Module, method: str) -> Callable:
             "auto_chunker.num_chunk": _CHUNKS,
             "auto_chunker.amplify_ratio_threshold": 1,
         }
-    if method.startswith("fad"):
+    if method.startswith("fad") and not options:
         rest, _, share = method.removeprefix("fad").partition(" budget ")
         chunks = rest.removeprefix("-") or "auto"
         options = {"fad.chunks": int(chunks) if chunks.isdigit() else chunks}
@@ -214,6 +219,11 @@ class Reference:
         raise NotImplementedError
 
 
+def count_results(head: Head) -> int:
+    """Returns the bytes of the gradients."""
+    return 4 * sum(each.numel() for each in head.parameters())
+
+
 class LossReference(Reference):
     """A language model."""
 
@@ -231,12 +241,27 @@ class LossReference(Reference):
     def measure_loss(self, method: str) -> float:
         """Returns the most bytes that a step of the loss alone has, but for the gradients that it
         results in, as a part of the logits'."""
-        weight, target = self.model.module.weight, self.model.inputs[1]
-        model = Model(Head(target.numel(), weight), (target,))
-        step = compile_method(model.module, method)
+        head = self.make_head()
+        options = self.find_budget(head) if method == PART else None
+        model = Model(head, self.model.inputs[1:])
+        step = compile_method(head, method, options)
         get_gradients(model, step)
-        results = 4 * sum(each.numel() for each in model.module.parameters())
-        return (measure_memory(model, step)[1] - results) / self.logits
+        return (measure_memory(model, step)[1] - count_results(head)) / self.logits
+
+    def make_head(self) -> Head:
+        return Head(self.model.inputs[1].numel(), self.model.module.weight)
+
+    def find_budget(self, head: Head) -> dict[str, Any]:
+        return {"fad.budget": count_results(head) + self.logits // _PARTS}
+
+    def compile(self, method: str) -> Callable:
+        if method == PART:
+            head = self.make_head()
+            options = self.find_budget(head)
+            explanation = fad.torch.explain(head, self.model.inputs[1], options=options)
+            ((_, _, chunks),) = explanation.graphs[0].fad.chunks
+            method = f"fad-{chunks}"
+        return super().compile(method)
 
 
 class LayerReference(Reference):

@@ -1,12 +1,12 @@
-"""Results of chunks: halves and parts of a product, and transposed ones."""
+"""Numbers of chunks, and their results: halves and parts of a product, and transposed ones."""
 
 from unittest import mock
 
 import torch
 import torch.nn.functional as F
-from chunk_steps import MESSAGES, compare, make_inputs, run_step, split
+from chunk_steps import EVERY, MESSAGES, compare, make_inputs, run_step, split
 from fad.torch._saved_memory.allocator import watch_allocator
-from fad.torch.compile._chunks import insert
+from fad.torch.compile._chunks import choose, insert
 
 
 def check_joined():
@@ -73,3 +73,35 @@ def check_transposed():
         targets = [node.target for body in loops[0].bodies.values() for node in body.graph.nodes]
         copies = targets.count(torch.ops.aten.clone.default)
         print(f"transposed: {copies} copies, right: {error < 1e-12}")
+
+
+def check_counts():
+    """The chunks of a loss are so many that one, and the rows that all read, take an eighth of the logits
+    of 8 MiB, or a sixteenth where a budget asks; but where rows alone take most of that."""
+
+    def loss(hidden, weight, target):
+        return F.cross_entropy((hidden * 1.0) @ weight.t(), target)
+
+    def step():
+        results = loss_of(hidden, weight, target)
+        results.backward()
+        hidden.grad = weight.grad = None
+
+    rows, words = 2048, 1024
+    target = torch.randint(0, words, (rows,))
+    with mock.patch.object(choose, "_LEAST_BYTES", 2**20):
+        cases = ((16, (None, 16)), (48, (None,)), (128, (None,))) if EVERY else ((16, (None,)),)
+        for width, budgets in cases:
+            hidden = torch.randn(rows, width, requires_grad=True)
+            weight = torch.randn(words, width, requires_grad=True)
+            results, logits = 4 * (hidden.numel() + weight.numel()), 4 * rows * words
+            for parts in budgets:
+                torch._dynamo.reset()
+                MESSAGES.texts.clear()
+                options = {} if parts is None else {"fad.budget": results + logits // parts}
+                loss_of = torch.compile(loss, backend="fad", options=options)
+                step()
+                _, taken = watch_allocator(step, False)
+                part = (taken.peak - results) / logits
+                print(f"width {width}, a part of {1 / (parts or 8)}: {part <= 1 / (parts or 8)}")
+                print(*MESSAGES.find("is computed"), sep="\n")

@@ -16,7 +16,7 @@ import torch.nn.functional as F
 from torch import nn
 
 import fad.torch.compile
-from check_chunk_results import check_joined, check_parts, check_transposed
+from check_chunk_results import check_counts, check_joined, check_parts, check_transposed
 from chunk_steps import EVERY, MESSAGES, WORDS, compare, make_inputs, run_step, split
 from fad.torch._saved_memory.allocator import watch_allocator
 from fad.torch.compile import _sizes
@@ -285,7 +285,7 @@ def check_wide_weight():
 
 
 def check_rates():
-    """A loss whose products are work for 8 chunks on one device, and for none on a faster one."""
+    """A loss whose products are work for chunks on one device, and for none on a faster one."""
     hidden, weight = torch.randn(4096, 64), torch.zeros(2048, 64, requires_grad=True)
     for rates in (cost.find_rates(hidden.device), look_up("H100")):
         torch._dynamo.reset()
@@ -379,6 +379,7 @@ if __name__ == "__main__":
     check_sums()
     check_wide_weight()
     check_rates()
+    check_counts()
     check_halves()
     check_options()
     check_labels()

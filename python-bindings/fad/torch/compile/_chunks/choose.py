@@ -13,11 +13,11 @@ from .._graph import copy_graph
 from .._log import log_chunks
 from .._step_memory import AT_ONCE
 from .._sizes import estimate_size
-from .cost import count_wider, estimate_chunks
+from .cost import count_beside, count_wider, estimate_chunks
 from .insert import insert_regions
 from .losses import decompose_losses
 from .regions import Region, count_bytes, find_regions, find_seeds
-from .sizes import NotSeparable, evaluate, know_equal, settle_sizes
+from .sizes import NotSeparable, evaluate, find_largest, know_equal, settle_sizes
 
 Chunks = int | Literal["auto", "off"]
 
@@ -26,8 +26,8 @@ Chunks = int | Literal["auto", "off"]
 _LEAST_BYTES, _LEAST_PART = 2**25, 1 / 16
 # The least rows of a chunk by the type of the device: fewer leave most of it idle.
 _LEAST_UNITS = {"cpu": 128, "cuda": 512}
-# The numbers of chunks of a loss: by default, and for budgets that these do not keep, whose chunks
-# may have fewer rows.
+# A loss takes one of so many parts of its bytes: by default, and for budgets that these do not keep,
+# whose chunks may have fewer rows.
 _LOSSES, _FEWER_ROWS = (8, 16, 32), 4
 # Those of a layer.
 _LAYERS = (1, 2, 4, 8, 16)
@@ -36,7 +36,8 @@ _SLOWER, _SLOWER_IN_BUDGETS = 1 / 5, 1 / 2
 
 
 class Counts(NamedTuple):
-    """The most chunks of a loss, and of a layer."""
+    """The parts of a loss's bytes of which it takes one, or its chunks where their number is given;
+    and the most chunks of a layer."""
 
     losses: int
     layers: int
@@ -114,7 +115,7 @@ class Alternatives:
                 continue
             largest[is_loss] = max(largest[is_loss], size)
             try:
-                number = _choose(regions, most) if self._chunks == "auto" else most
+                number = _choose(regions, most, self._is_fused) if self._chunks == "auto" else most
             except NotSeparable as reason:
                 _leave(seed, str(reason))
                 continue
@@ -145,25 +146,43 @@ def _cut(graph: fx.Graph, regions: list[Region], number: int, is_fused: bool) ->
     return True
 
 
-def _choose(regions: list[Region], most: int) -> int:
-    """Returns the number of chunks, at most `most`, of regions for which nothing is asked: as many as
-    there is work for."""
+def _choose(regions: list[Region], most: int, is_fused: bool) -> int:
+    """Returns the number of chunks of regions for which nothing is asked: of a layer, at most `most`,
+    and of a loss, so many that it takes one of `most` parts; but no more than there is work for."""
     last = regions[-1]
     is_loss = last.cotangent is not None
-    device = last.seed.meta["val"].device.type
-    least, slower = _LEAST_UNITS.get(device, _LEAST_UNITS["cuda"]), _SLOWER
+    least, slower = _LEAST_UNITS.get(last.device, _LEAST_UNITS["cuda"]), _SLOWER
     if not is_loss or most > _LOSSES[0]:
         slower = _SLOWER_IN_BUDGETS
     if is_loss and most > _LOSSES[0]:
         least //= _FEWER_ROWS
     units = estimate_size(evaluate(last.axis.units, last.seed.graph))
-    number = min(most, units // least)
     at_once = estimate_chunks(regions, 1)
+
+    def count(parts: int) -> int:
+        wanted = _count_chunks(last, parts, is_fused) if is_loss and parts > 1 else parts
+        return min(wanted, units // least)
+
+    number = count(most)
     reason = f"{units} rows are fewer than 2 times {least}" if is_loss and number < 2 else ""
     while number > 1 and estimate_chunks(regions, number) > (1 + slower) * at_once:
-        number, reason = number // 2, "chunks have too little work for their calls and sums"
+        most, reason = most // 2, "chunks have too little work for their calls and sums"
+        number = count(most)
     if number > 1 and count_wider(last) > last.bytes - last.bytes // number:
         number, reason = 1, "sums of its gradients take more bytes than chunks save"
     if number <= 1 and reason:
         _leave(last.seed, reason)
     return number
+
+
+def _count_chunks(region: Region, parts: int, is_fused: bool) -> int:
+    """Returns the least number of chunks of a loss, of which one and what is alive beside it take one of
+    so many `parts` of the bytes of all. Where twice as many chunks as parts do not suffice, as many
+    as parts: more would be for little."""
+    inner, beside = region.count_inner(is_fused), count_beside(region)
+    units = evaluate(region.axis.units, region.seed.graph)
+    for number in range(parts, 2 * parts + 1):
+        largest = estimate_size(find_largest(units, number, region.device))
+        if (inner * largest // estimate_size(units) + beside) * parts <= inner:
+            return number
+    return parts

@@ -8,7 +8,7 @@ from typing import Iterable
 import torch
 from torch import fx
 
-from .._pytorch import get_packet
+from .._pytorch import get_packet, identify_storage
 from .._rates import find_rates
 from .._sizes import estimate_time
 from .axes import PRODUCTS, Role, Span
@@ -69,3 +69,12 @@ def count_wider(region: Region) -> int:
         for node, dtype in types
         if accumulated_type(dtype) != dtype
     )
+
+
+def count_beside(region: Region) -> int:
+    """Returns the bytes that are alive beside each chunk, besides weights and their gradients: rows that
+    chunks read, and what gradients are wider while they are summed."""
+    inputs = [each for each in region.find_inputs() if isinstance(region.axis.labels[each], Span)]
+    # Views are of one memory.
+    rows = {identify_storage(each.meta["val"]): count_bytes(each) for each in inputs}
+    return sum(rows.values()) + count_wider(region)

@@ -64,6 +64,16 @@ class Region:
         is_tensor = isinstance(node.meta["val"], torch.Tensor)
         return is_tensor and isinstance(self.axis.labels[node], Span) and node not in self.results
 
+    @property
+    def device(self) -> str:
+        """The type of the device."""
+        return self.seed.meta["val"].device.type
+
+    def count_inner(self, is_fused: bool) -> int:
+        """Returns the most bytes with the axis that are in memory at once, besides the results, where a
+        compiler fuses operations or not."""
+        return self.bytes if is_fused else self.count_live()
+
     def count_live(self) -> int:
         """Returns the most bytes with the axis that are in memory at once where operations run one by
         one, besides the results."""

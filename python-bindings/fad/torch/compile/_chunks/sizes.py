@@ -33,6 +33,11 @@ class NotSeparable(Exception):
     """An operation that cannot run chunk by chunk. The message is the reason."""
 
 
+# The rows of tiles of products by the type of the device, with which all but the last chunk are
+# whole: part of a tile takes the time of one.
+_TILES = {"cuda": 128}
+
+
 # One of several expressions that a guard of the graph makes equal, by the others.
 _equal: ContextVar[Mapping[sympy.Expr, sympy.Expr]] = ContextVar("fad_equal_sizes", default={})
 
@@ -100,6 +105,27 @@ def is_number(node: fx.Node) -> bool:
 def list_tensors(node: fx.Node) -> list[fx.Node]:
     """Returns the operands of `node` that are no numbers."""
     return [each for each in node.all_input_nodes if not is_number(each)]
+
+
+def find_largest(units: int | torch.SymInt, chunks: int, device: str) -> int | torch.SymInt:
+    """Returns the units of the largest one of so many chunks on a `device` of this type."""
+    if not isinstance(units, int):
+        return units - (chunks - 1) * (units // chunks)
+    least, tile = -(-units // chunks), _TILES.get(device, 1)
+    tiled = -(-least // tile) * tile
+    return tiled if -(-units // tiled) == chunks else least
+
+
+def cut_units(units: int | torch.SymInt, chunks: int, device: str) -> list[Size]:
+    """Returns the sizes of chunks of so many units in all. Where these are a symbol, all but the last
+    have the same expression, and so one graph, and the program asks for two units a chunk: what a
+    compiler knows of sizes holds for those of 0 and 1 alone. Raises NotSeparable for fewer."""
+    largest = find_largest(units, chunks, device)
+    if isinstance(units, int):
+        return [min(largest, units - start) for start in range(0, units, largest)]
+    if not units >= 2 * chunks:
+        raise NotSeparable(f"{units} rows are fewer than two for each of {chunks} chunks")
+    return [*[read_size(units // chunks)] * (chunks - 1), read_size(largest)]
 
 
 def find_symbols(nodes: Iterable[fx.Node]) -> list[sympy.Symbol]:

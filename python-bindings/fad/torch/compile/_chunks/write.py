@@ -35,6 +35,7 @@ from .sizes import (
     Size,
     Writer,
     check_known,
+    cut_units,
     divide,
     evaluate,
     find_inputs,
@@ -199,23 +200,9 @@ def _describe(node: fx.Node, region: Region) -> _Rows | None:
 _numbers = itertools.count()
 
 
-def _cut_units(units: int | torch.SymInt, chunks: int) -> list[Size]:
-    """Returns the sizes of chunks of so many units in all. Where these are a symbol, all but the last
-    have the same expression, and so one graph, and the program asks for two units a chunk: what a
-    compiler knows of sizes holds for those of 0 and 1 alone. Raises NotSeparable for fewer."""
-    if isinstance(units, int):
-        each = -(-units // chunks)
-        return [min(each, units - start) for start in range(0, units, each)]
-    if not units >= 2 * chunks:
-        raise NotSeparable(f"{units} rows are fewer than two for each of {chunks} chunks")
-    each = units // chunks
-    last = units - (chunks - 1) * each
-    return [*[read_size(each)] * (chunks - 1), read_size(last)]
-
-
 def make_loop(region: Region, chunks: int, values: Values, is_fused: bool) -> Loop:
     axis, inputs = region.axis, region.find_inputs()
-    sizes = _cut_units(evaluate(axis.units, region.seed.graph), chunks)
+    sizes = cut_units(evaluate(axis.units, region.seed.graph), chunks, region.device)
     outputs: list[fx.Node] = []
 
     def find_place(node: fx.Node) -> int:
@@ -252,13 +239,12 @@ def make_loop(region: Region, chunks: int, values: Values, is_fused: bool) -> Lo
             torch.empty(node.meta["val"].shape, dtype=dtype, device=node.meta["val"].device)
             for node, dtype in zip(region.results, types)
         ]
-    inner = region.bytes if is_fused else region.count_live()
     graph = region.seed.graph
     largest, units = (
         max(estimate_size(evaluate(size, graph)) for size in each)
         for each in ({*sizes}, [axis.units])
     )
-    scratch = inner * largest // units
+    scratch = region.count_inner(is_fused) * largest // units
     return Loop(
         f"{_PREFIX}{next(_numbers)}",
         str(region.seed.target),
