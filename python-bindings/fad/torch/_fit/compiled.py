@@ -10,7 +10,7 @@ from torch import fx
 from .._requirements import torch
 from ..compile._backend import compile_inductor
 from ..compile._graph import copy_graph
-from ..compile._alternatives import ANY_PEAK, Search
+from ..compile._alternatives import ANY_PEAK, Search, Selection
 from ..compile._chunks import Chunks
 from ..compile._log import without_budgets
 from ..compile._budget import Trial
@@ -33,6 +33,9 @@ LOWEST = "lowest"
 
 # Tells whether a search is of use where so many bytes steer it.
 Accepts = Callable[[int], bool]
+
+# The lowest selections at the last size, by the name of the plan and the number of the graph.
+Selections = dict[tuple[str, int], Selection]
 
 
 @dataclass
@@ -151,7 +154,7 @@ class _Kept(Partitioner):
 
     def __getstate__(self) -> dict[str, Any]:
         # Inductor copies its configuration, in which this is, and no fake tensor can be copied.
-        left_out = "fastest", "accepts"
+        left_out = "fastest", "accepts", "before", "selection"
         state = super().__getstate__()
         return {name: value for name, value in state.items() if name not in left_out} | {"kept": []}
 
@@ -175,20 +178,28 @@ class _Lowest(_Kept):
 
     # The estimate of that peak, which takes no schedule, where there is one.
     least: int | None = None
+    # The selections at another size, and now.
+    before: Selection | None = None
+    selection: Selection | None = None
 
     def __init__(self, chunks: Chunks) -> None:
         super().__init__(budget=1, chunks=chunks)
 
     def forget(self) -> None:
         super().forget()
-        self.least = None
+        self.least = self.selection = None
 
     def choose(self, search: Search) -> Trial:
         self.narrow(1)
         least = search.find_least()
         self.least = least.peak
         self.is_left = bool(self.accepts and not self.accepts(least.peak))
-        return least if self.is_left else super().choose(search)
+        if self.is_left:
+            return least
+        found = search.find_again(self.before) if self.before else None
+        found = found or search.find_lowest()
+        self.selection = search.describe(found)
+        return found
 
     def find_steps(
         self, chosen: Parts, num_fwd_outputs: int, modules: Collection[str]
@@ -200,14 +211,6 @@ class _Lowest(_Kept):
         guide = make_step_memory([least], 1, 1)
         return [*(steps or [guide]), guide]
 
-    def choose_within(
-        self,
-        make_trial: Callable[[int | None], Trial],
-        refine: Callable[[Trial, int], Trial] = lambda trial, _: trial,
-    ) -> Trial:
-        self.narrow(1)
-        return refine(min(make_trial(0), make_trial(None), key=lambda trial: trial.peak), 1)
-
 
 class _Plans(CustomPartitionerFn):
     """fad's partitioner, in the place of which several with other options split copies of a graph."""
@@ -218,8 +221,9 @@ class _Plans(CustomPartitionerFn):
         modules: Collection[str],
         chunks: Chunks,
         accepts: Accepts | None,
+        selections: Selections,
     ) -> None:
-        self.modules, self.accepts = modules, accepts
+        self.modules, self.accepts, self.selections = modules, accepts, selections
         self.own = {
             name: _Lowest(chunks) if budget == LOWEST else _Kept(budget=budget, chunks=chunks)
             for name, budget in options.items()
@@ -240,10 +244,15 @@ class _Plans(CustomPartitionerFn):
             own.warns_at_once = False
             own.forget()
             own.accepts = self.accepts
+            graph = name, len(self.found[name].graphs)
+            if isinstance(own, _Lowest):
+                own.before = self.selections.get(graph)
             copy = fx.GraphModule(gm, copy_graph(gm.graph))
             chosen = own(copy, joint_inputs, **options)
             steps = own.find_steps(chosen, options["num_fwd_outputs"], self.modules)
             self.found[name].add(*steps, is_left=own.is_left)
+            if isinstance(own, _Lowest) and own.selection:
+                self.selections[graph] = own.selection
             own.kept = []
         return partition_by_pytorch(gm, joint_inputs, **options)
 
@@ -256,16 +265,19 @@ def schedule_step(
     has_stock: bool = True,
     chunks: Chunks = "auto",
     accepts: Accepts | None = None,
+    selections: Selections | None = None,
 ) -> dict[str, Scheduled]:
     """Returns the schedules of a step of `loss` with the fake `example`, by plan: those of Inductor
     as "inductor", if `has_stock`, and those of fad with `chunks` for each of `budgets` by name, of which
     None is none. `names` are those of modules. Selections within fractions, and the lowest, are
-    searched for where `accepts` tells so of the bytes of their guides."""
+    searched for where `accepts` tells so of the bytes of their guides. The lowest are those of
+    `selections` where these are of a size near that of the example; then new ones are there."""
     found: dict[str, Scheduled] = {}
     if has_stock:
         found |= _capture(loss, example, _Stock(names), _compile_stock)
     if budgets:
-        plans = _Plans(budgets, names, chunks, accepts)
+        selections = {} if selections is None else selections
+        plans = _Plans(budgets, names, chunks, accepts, selections)
         found |= _capture(loss, example, plans, compile_inductor)
     return found
 

@@ -20,7 +20,7 @@ from .._saved_memory.modules import ModuleMarks
 from ..compile._chunks import Chunks, check_chunks
 from ..compile._step_memory import list_peak
 from ..compile._workspace import Limit, limit_calls
-from .compiled import LOWEST, Accepts, count_kept, schedule_step
+from .compiled import LOWEST, Accepts, Selections, count_kept, schedule_step
 from .configurations import find_positions
 from .deep import Deep
 from .eager import Traced, trace_step
@@ -141,6 +141,7 @@ class _Step:
         self.marks = ModuleMarks({"": self.loss.model})
         # Calls of libraries that are too large to run alone.
         self.limit = Limit(_ELEMENTS if has_workspaces else 0, set())
+        self.selections: Selections = {}
 
     def replace_model(self, model: torch.nn.Module) -> "_Step":
         """Returns the step of another fake model."""
@@ -166,7 +167,9 @@ class _Step:
             warnings.filterwarnings("ignore", message="no selection that fad tries")
             fake = example.make_fake(self.mode)
             names, chunks = self.marks.names, self.chunks
-            return schedule_step(self.loss, fake, names, budgets, has_stock, chunks, accepts)
+            return schedule_step(
+                self.loss, fake, names, budgets, has_stock, chunks, accepts, self.selections
+            )
 
 
 class _Answer:

@@ -6,7 +6,8 @@ peak. Where one keeps it by repeating operations, layers in chunks may do so in 
 
 import bisect
 import json
-from typing import Any, Callable
+import math
+from typing import Any, Callable, NamedTuple
 
 from torch import fx
 
@@ -49,6 +50,27 @@ class Splits:
         return found
 
 
+class Selection(NamedTuple):
+    """A selection that a search has chosen, by which it is found again for about the same sizes: the
+    counts, its place in the front, and the length of that, from the end; the estimate of its peak,
+    and its peak."""
+
+    counts: Counts
+    place: int
+    length: int
+    estimate: int
+    peak: int
+
+
+# The part by which estimates of one selection may differ at other sizes, and by which they may be
+# above peaks; and the part by which peaks beside estimates may grow.
+_NEAR, _EQUAL = 1 / 4, 1 / 100
+
+
+def _get_peak(trial: Trial) -> int:
+    return trial.peak
+
+
 class Search:
     """Trials of a joint graph with any of `alternatives`. `split` splits a graph by the fastest
     selection whose estimated peak is within a bound, the lowest there is, or with None the one that
@@ -82,13 +104,64 @@ class Search:
 
     def find_least(self) -> Trial:
         """Returns the trial of the lowest estimate of a peak that there is with any counts, where
-        nothing is scheduled: more chunks are taken as long as they lower it."""
-        counts: Counts | None = self._counts
-        while counts is not None:
-            least, parts, plan = self._find_floor(counts), *self._split_within(0, counts)
+        nothing is scheduled."""
+        counts = self._find_least_counts()
+        parts, plan = self._split_within(0, counts)
+        return Trial(parts, plan, self._find_floor(counts))
+
+    def _find_least_counts(self) -> Counts:
+        """Returns the counts of the lowest estimate: more chunks are taken as long as they lower it."""
+        counts = self._counts
+        while True:
             finest = [finer[-1] for finer in self._alternatives.list_finer(counts) if finer]
-            counts = next((each for each in finest if self._find_floor(each) < least), None)
-        return Trial(parts, plan, least)
+            floor = self._find_floor(counts)
+            lower = next((each for each in finest if self._find_floor(each) < floor), None)
+            if lower is None:
+                return counts
+            counts = lower
+
+    def find_lowest(self) -> Trial:
+        """Returns the trial of the lowest peak with any counts. With the first ones none is tried where
+        estimates are far above a peak with others."""
+        first, least = self._counts, self._find_least_counts()
+        if least != first:
+            self._counts = least
+            found = self._try(0, 0)
+            if found and self._find_floor(first) > (1 + _NEAR) * found.peak:
+                # Other estimates may be right.
+                return self._try_lower(found, Trial(found.parts, found.plan, found.estimate), 0)
+            self._counts = first
+        return self.refine(min(self.make_trial(0), self.make_trial(None), key=_get_peak), 1)
+
+    def describe(self, trial: Trial) -> Selection | None:
+        """Returns the selection of `trial`; None where no bound has it."""
+        plan = trial.plan or {}
+        if not trial.estimate or trial.estimate not in plan.get("front", ()):
+            return None
+        front = plan["front"]
+        place = len(front) - front.index(trial.estimate)
+        key = next(key for key, each in self._trials.items() if each is trial)
+        return Selection(Counts(*json.loads(key)[0]), place, len(front), trial.estimate, trial.peak)
+
+    def find_again(self, selection: Selection) -> Trial | None:
+        """Returns the trial of a `selection` for other sizes; None where these are too far from its
+        own for that."""
+        finer = [each for more in self._alternatives.list_finer(self._counts) for each in more]
+        if selection.counts not in (self._counts, *finer):
+            return None
+        front = self._split_within(0, selection.counts)[1].get("front", ())
+        if len(front) != selection.length:
+            return None
+        estimate = front[-selection.place]
+        growth = estimate / selection.estimate
+        if abs(math.log(growth)) > math.log(1 + _NEAR):
+            return None
+        before, self._counts = self._counts, selection.counts
+        trial = self.make_trial(estimate)
+        if trial.peak <= (1 + _EQUAL) * growth * selection.peak:
+            return trial
+        self._counts = before
+        return None
 
     def refine(self, trial: Trial, budget: int) -> Trial:
         """Returns a better trial than `trial` for the `budget`, with other counts, or itself. Where

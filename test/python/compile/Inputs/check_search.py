@@ -132,6 +132,60 @@ class Table:
         return trial.parts, set(self.tried)
 
 
+def check_lowest_counts():
+    """Errors of the search for the lowest peak with any chunks: the first ones are tried where their
+    estimates are near, and of the last ones those that may be lower if an estimate is right."""
+    whole = [(60, 30), (80, 20), (100, 10)]
+    for rows, off, expected in (
+        ({1: whole}, {}, (60, [60, 100])),
+        ({1: whole, 4: [(50, 26)]}, {}, (50, [50, 60, 100])),
+        ({1: whole, 4: [(40, 26), (44, 20)]}, {}, (40, [40])),
+        ({1: whole, 4: [(40, 26), (44, 20)]}, {(4, 40): 6}, (44, [40, 44])),
+        ({1: whole, 4: [(40, 26), (44, 20)]}, {4: 20, 1: -10}, (50, [40, 60, 100])),
+        ({1: whole, 4: [(40, 26)]}, {4: None}, (60, [40, 60, 100, 40])),
+    ):
+        table = Table(rows, off)
+        trial = Search(table, Splits(table.split).get, table.schedule).find_lowest()
+        found = trial.peak, [estimate for _, estimate, _ in table.scheduled]
+        if found != expected:
+            yield f"{rows} off by {off}: {found} is the lowest for {expected}"
+
+
+def check_again():
+    """Errors of a selection that is found again for other sizes: one is scheduled, unless these are far,
+    or it takes more than it did."""
+    rows = {1: [(100, 30), (200, 20)], 4: [(40, 26), (44, 20), (60, 15)]}
+
+    def make(factor, more=(), **changes):
+        longer = {layers: [(factor * e, t) for e, t in row] for layers, row in rows.items()}
+        longer.update(changes.get("rows", {}))
+        table = Table(longer, {(4, 40 * factor): 8 * factor, **dict(more)})
+        return table, Search(table, Splits(table.split).get, table.schedule)
+
+    _, search = make(1)
+    selection = search.describe(search.find_lowest())
+    if selection != ((8, 4), 2, 3, 44, 44):
+        yield f"the selection is {selection}"
+    for name, (table, search), expected in (
+        ("near", make(1.2), 44 * 1.2),
+        ("far", make(1.5), None),
+        ("more bytes", make(1.2, {(4, 44 * 1.2): 4}), None),
+        ("another front", make(1.1, rows={4: [(44, 26), (50, 20)]}), None),
+        ("no such chunks", make(1.1, rows={4: [(44, 26)], 8: [(40, 26)]}), None),
+    ):
+        table.rows = (
+            {1: table.rows[1], 8: table.rows[8]} if name == "no such chunks" else table.rows
+        )
+        found = search.find_again(selection)
+        tried = len(table.scheduled)
+        if (found and found.peak) != expected or tried != (name in ("near", "more bytes")):
+            yield f"{name}: {found and found.peak} is found by {tried} schedules"
+        # Where none is found, a search begins anew.
+        lowest = min(table.schedule((n, *row), 0) for n in table.rows for row in table.rows[n])
+        if not found and search.find_lowest().peak != lowest:
+            yield f"{name}: {lowest} is not found"
+
+
 def check_splits():
     """Errors of splits: one of each selection and graph, whatever the bound is within which that is the
     fastest, and another for other bytes that kernels may have alive."""
@@ -230,13 +284,25 @@ def check_bounds():
         ("bytes", Partitioner(budget=70), [(ANY_PEAK, 70), (60, 70)]),
         ("a share", Partitioner(budget=0.7), [fastest, (ANY_PEAK, 70), (60, 70)]),
         ("a range", InRange(0.5, []), [fastest, (0, 1), (ANY_PEAK, 70), (60, 70)]),
-        ("the lowest", _Lowest("auto"), [(0, 1), (None, 1)]),
     ):
         found = list_bounds(partitioner, ANY_PEAK)
         if found != expected:
             yield f"{name}: trials are {found}"
         if any(bound is not None for _, bound in list_bounds(partitioner, None)):
             yield f"{name}: a CPU has a bound"
+    for bound, expected in (ANY_PEAK, 1), (None, None):
+        lowest, found = _Lowest("auto"), []
+
+        def find():
+            found.append(lowest.bound)
+            return Trial(None, {}, 40)
+
+        lowest.bound = bound
+        lowest.choose(
+            types.SimpleNamespace(find_least=find, find_lowest=find, describe=lambda _: None)
+        )
+        if found != [expected, expected]:
+            yield f"the lowest: bounds are {found}"
 
 
 def check_slowdown_search():
@@ -283,7 +349,7 @@ class Parted(list):
 
 def main():
     checks = check_search, check_lowest, check_splits, check_chunk_search, check_bounds
-    checks += (check_slowdown_search,)
+    checks += check_slowdown_search, check_lowest_counts, check_again
     wrong = [message for check in checks for message in check()]
     print(*wrong, f"{len(checks)} searches, {len(wrong)} wrong", sep="\n")
     return bool(wrong)
