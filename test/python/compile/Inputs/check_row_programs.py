@@ -3,7 +3,7 @@ operator that has a rule, and parts of operations with several results.
 
 usage: check_row_programs.py [--every]
 
-Without --every, there are two random programs."""
+Without --every, there are two random programs, and none under Inductor."""
 
 import warnings
 from unittest import mock
@@ -21,20 +21,30 @@ from random_rows import RowProgram, make_rows
 aten = torch.ops.aten
 
 
-def check_random(count):
-    """Random programs of rows, in chunks or not, of sizes that are symbols or not."""
+def check_random(seeds, engine=""):
+    """Random programs of rows, in chunks or not, of sizes that are symbols or not, under an engine of
+    fad's, or as a backend of PyTorch's operators runs them."""
     failed, chunked = [], 0
-    for seed in range(count):
+    for seed in seeds:
         program, number = RowProgram(seed), 2 + seed % 3
         is_dynamic = seed % 2 == 1
-        compiled = torch.compile(program.__call__, backend=split(number), dynamic=is_dynamic)
+        options = {"fad.chunks": number, "fad.engine": engine} if engine else None
+        compiled = torch.compile(
+            program.__call__,
+            backend="fad" if engine else split(number),
+            options=options,
+            dynamic=is_dynamic,
+        )
         lengths = ((3, 5 + seed % 4), (4, 7))[: 1 + is_dynamic]
         error, found = run_lengths(compiled, program, make_rows, lengths)
         limit = 1e-5 if program.rounds else 1e-10
         if error > limit:
             failed.append(seed)
         chunked += bool(found)
-    print(f"random programs: {failed} failed; at least half in chunks: {chunked >= count / 2}")
+    half = chunked >= len(seeds) / 2
+    print(
+        f"random programs{engine and f' of {engine}'}: {failed} failed; at least half in chunks: {half}"
+    )
 
 
 def check_rules():
@@ -95,6 +105,9 @@ def check_parts():
 if __name__ == "__main__":
     # No program falls back.
     warnings.filterwarnings("error", "fad leaves this graph")
-    check_random(40 if EVERY else 2)
+    check_random(range(40 if EVERY else 2))
+    if EVERY:
+        # Others than those of the operators.
+        check_random(range(40, 46), "inductor")
     check_rules()
     check_parts()
