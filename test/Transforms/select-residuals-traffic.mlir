@@ -5,8 +5,8 @@
 // RUN: fad-opt %s --split-input-file --fad-select-residuals="target=cpu" | FileCheck %s --check-prefix=CPU
 
 // Of a weight of 32 bits, backward has a copy of 16 bits, which takes 128 bytes. A kernel that
-// makes it again reads 256 bytes and writes 128: three for each. A selection that saves it is
-// proposed.
+// makes it again reads 256 bytes and writes 128: three for each. A selection that saves it and %b is
+// proposed; %b takes two, and the copy is a third of what that saves.
 
 // CHECK-LABEL: func.func @cast
 // CHECK: %[[CAST:.*]] = fad.opaque "cast"
@@ -16,13 +16,39 @@
 // CPU-LABEL: func.func @cast
 // CPU-NOT: fad.residual %{{.*}} : tensor<64xbf16>
 // CPU: return
-func.func @cast(%w: tensor<64xf32>, %g: tensor<64xf32> {fad.cotangent = 0 : i64})
+func.func @cast(%w: tensor<64xf32>, %a: tensor<64xf32>, %g: tensor<64xf32> {fad.cotangent = 0 : i64})
     -> (tensor<64xf32>, tensor<64xf32> {fad.gradient = 0 : i64})
-    attributes {fad.fuses = #fad.fusion<>, fad.proposals = [["c"], ["unknown"]]} {
+    attributes {fad.fuses = #fad.fusion<>, fad.proposals = [["c", "b"], ["unknown"]]} {
   %c = fad.opaque "cast" elementwise (%w) {fad.nodes = ["c"]} : (tensor<64xf32>) -> tensor<64xbf16>
-  %y = fad.opaque "product" keep (%c) : (tensor<64xbf16>) -> tensor<64xf32>
-  %d = fad.opaque "adjoint" keep (%g, %c) : (tensor<64xf32>, tensor<64xbf16>) -> tensor<64xf32>
+  %b = fad.opaque "wide" elementwise (%a) {fad.nodes = ["b"]} : (tensor<64xf32>) -> tensor<64xf32>
+  %y = fad.opaque "product" keep (%c, %b) : (tensor<64xbf16>, tensor<64xf32>) -> tensor<64xf32>
+  %d = fad.opaque "adjoint" keep (%g, %c, %b) : (tensor<64xf32>, tensor<64xbf16>, tensor<64xf32>) -> tensor<64xf32>
   return %y, %d : tensor<64xf32>, tensor<64xf32>
+}
+
+// -----
+
+// Beyond three fifths of what a proposal saves, copies of weights are made again for their bytes: one
+// of two.
+
+// CHECK-LABEL: func.func @casts
+// CHECK: %[[C:.*]] = fad.opaque "cast"
+// CHECK: fad.opaque "cast"
+// CHECK: fad.residual %{{.*}} : tensor<64xbf16>
+// CHECK-NOT: fad.residual %{{.*}} : tensor<64xbf16>
+// CHECK: fad.opaque "cast"
+// CHECK-NOT: fad.opaque "cast"
+// CHECK: return
+func.func @casts(%w: tensor<64xf32>, %v: tensor<64xf32>, %g: tensor<64xf32> {fad.cotangent = 0 : i64})
+    -> (tensor<64xf32>, tensor<64xf32> {fad.gradient = 0 : i64})
+    attributes {fad.fuses = #fad.fusion<>, fad.proposals = [["b", "c"]]} {
+  %b = fad.opaque "cast" elementwise (%w) {fad.nodes = ["b"]} : (tensor<64xf32>) -> tensor<64xbf16>
+  %x = fad.opaque "product" keep (%b) : (tensor<64xbf16>) -> tensor<64xf32>
+  %c = fad.opaque "cast" elementwise (%v) {fad.nodes = ["c"]} : (tensor<64xf32>) -> tensor<64xbf16>
+  %y = fad.opaque "product" keep (%x, %c) : (tensor<64xf32>, tensor<64xbf16>) -> tensor<64xf32>
+  %d = fad.opaque "adjoint" keep (%g, %c) : (tensor<64xf32>, tensor<64xbf16>) -> tensor<64xf32>
+  %e = fad.opaque "adjoint" keep (%d, %b) : (tensor<64xf32>, tensor<64xbf16>) -> tensor<64xf32>
+  return %y, %e : tensor<64xf32>, tensor<64xf32>
 }
 
 // -----
@@ -161,16 +187,70 @@ func.func @mixed(%a: tensor<64xf32>, %b: tensor<64xf16>, %g: tensor<64xf32> {fad
 // CHECK-DAG: fad.residual %[[K]]
 // CHECK-NOT: "cast"
 // CHECK: return
-func.func @towards(%w: tensor<64xf32>, %x: tensor<64xf32>, %a: tensor<64xf32>, %b: tensor<64xf32>, %c: tensor<64xf32>,
+func.func @towards(%w: tensor<16xf32>, %x: tensor<64xf32>, %a: tensor<64xf32>, %b: tensor<64xf32>, %c: tensor<64xf32>,
     %g: tensor<64xf32> {fad.cotangent = 0 : i64})
-    -> (tensor<64xf32>, tensor<64xf32> {fad.gradient = 0 : i64}, tensor<64xf32> {fad.gradient = 1 : i64})
-    attributes {fad.fuses = #fad.fusion<>, fad.proposals = [["q"], ["k", "r"]]} {
+    -> (tensor<64xf32>, tensor<16xf32> {fad.gradient = 0 : i64}, tensor<64xf32> {fad.gradient = 1 : i64})
+    attributes {fad.fuses = #fad.fusion<>, fad.proposals = [["k", "r"], ["q"]]} {
   %z = fad.opaque "narrow" keep (%x) : (tensor<64xf32>) -> tensor<64xi8>
   %q = fad.opaque "half" elementwise (%z, %a, %b, %c) {fad.nodes = ["q"]} : (tensor<64xi8>, tensor<64xf32>, tensor<64xf32>, tensor<64xf32>) -> tensor<64xbf16>
   %r = fad.opaque "widened" elementwise time 100000 (%q) {fad.nodes = ["r"]} : (tensor<64xbf16>) -> tensor<64xf32>
-  %k = fad.opaque "cast" elementwise (%w) {fad.nodes = ["k"]} : (tensor<64xf32>) -> tensor<64xbf16>
-  %y = fad.opaque "product" keep (%r, %k) : (tensor<64xf32>, tensor<64xbf16>) -> tensor<64xf32>
-  %d = fad.opaque "adjoint" keep (%g, %k) : (tensor<64xf32>, tensor<64xbf16>) -> tensor<64xf32>
-  %e = fad.opaque "slope" elementwise (%d, %r) : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
-  return %y, %d, %e : tensor<64xf32>, tensor<64xf32>, tensor<64xf32>
+  %k = fad.opaque "cast" elementwise (%w) {fad.nodes = ["k"]} : (tensor<16xf32>) -> tensor<16xbf16>
+  %y = fad.opaque "product" keep (%r, %k) : (tensor<64xf32>, tensor<16xbf16>) -> tensor<64xf32>
+  %d = fad.opaque "adjoint" keep (%g, %k) : (tensor<64xf32>, tensor<16xbf16>) -> tensor<16xf32>
+  %e = fad.opaque "slope" elementwise (%d, %r) : (tensor<16xf32>, tensor<64xf32>) -> tensor<64xf32>
+  return %y, %d, %e : tensor<64xf32>, tensor<16xf32>, tensor<64xf32>
+}
+
+// -----
+
+// To compute %t again, the kernel of %e reads %s in 64 bits, seven bytes for each, as long as %s is
+// saved; but once that is not, %n and %m: none. So only the copy of the weight, for three, stays.
+
+// CHECK-LABEL: func.func @cheaper
+// CHECK-DAG: %[[N:.*]] = fad.opaque "left"
+// CHECK-DAG: %[[M:.*]] = fad.opaque "right"
+// CHECK-DAG: %[[C:.*]] = fad.opaque "cast"
+// CHECK-DAG: fad.residual %[[N]]
+// CHECK-DAG: fad.residual %[[M]]
+// CHECK-DAG: fad.residual %[[C]]
+// CHECK-NOT: fad.residual {{.*}}64xf64
+// CHECK: return
+func.func @cheaper(%w: tensor<64xf32>, %x: tensor<64xf32>, %a: tensor<64xf32>, %g: tensor<64xf32> {fad.cotangent = 0 : i64})
+    -> (tensor<64xf32>, tensor<64xf32> {fad.gradient = 0 : i64})
+    attributes {fad.fuses = #fad.fusion<>, fad.proposals = [["s", "t", "c"]]} {
+  %n = fad.opaque "left" keep (%x) : (tensor<64xf32>) -> tensor<64xi8>
+  %m = fad.opaque "right" keep (%x) : (tensor<64xf32>) -> tensor<64xi8>
+  %s = fad.opaque "sum" elementwise time 100000 (%a, %n) {fad.nodes = ["s"]} : (tensor<64xf32>, tensor<64xi8>) -> tensor<64xf64>
+  %t = fad.opaque "scale" elementwise time 100000 (%s, %m) {fad.nodes = ["t"]} : (tensor<64xf64>, tensor<64xi8>) -> tensor<64xbf16>
+  %c = fad.opaque "cast" elementwise (%w) {fad.nodes = ["c"]} : (tensor<64xf32>) -> tensor<64xbf16>
+  %y = fad.opaque "product" keep (%t, %c) : (tensor<64xbf16>, tensor<64xbf16>) -> tensor<64xf32>
+  %d = fad.opaque "adjoint" keep (%g, %c) : (tensor<64xf32>, tensor<64xbf16>) -> tensor<64xf32>
+  %e = fad.opaque "slope" elementwise (%d, %a, %t) : (tensor<64xf32>, tensor<64xf32>, tensor<64xbf16>) -> tensor<64xf32>
+  %h = fad.opaque "next" keep (%e) : (tensor<64xf32>) -> tensor<64xf32>
+  %f = fad.opaque "bend" elementwise (%h, %s) : (tensor<64xf32>, tensor<64xf64>) -> tensor<64xf32>
+  return %y, %f : tensor<64xf32>, tensor<64xf32>
+}
+
+// -----
+
+// %s takes few bytes of those of %c and %v, and is not computed again for them; %v is.
+
+// CHECK-LABEL: func.func @statistics
+// CHECK-DAG: %[[S:.*]] = fad.opaque "statistics"
+// CHECK-DAG: %[[C:.*]] = fad.opaque "cast"
+// CHECK-DAG: fad.residual %[[S]]
+// CHECK-DAG: fad.residual %[[C]]
+// CHECK: fad.opaque "wide"
+// CHECK-NOT: fad.opaque "{{wide|cast|statistics}}"
+// CHECK: return
+func.func @statistics(%w: tensor<8192xf32>, %a: tensor<8192xf32>, %x: tensor<1xf32>,
+    %g: tensor<8192xf32> {fad.cotangent = 0 : i64})
+    -> (tensor<8192xf32>, tensor<8192xf32> {fad.gradient = 0 : i64})
+    attributes {fad.fuses = #fad.fusion<>, fad.proposals = [["s", "c", "v"]]} {
+  %s = fad.opaque "statistics" elementwise time 100000000 (%x) {fad.nodes = ["s"]} : (tensor<1xf32>) -> tensor<1xf32>
+  %c = fad.opaque "cast" elementwise (%w) {fad.nodes = ["c"]} : (tensor<8192xf32>) -> tensor<8192xbf16>
+  %v = fad.opaque "wide" elementwise (%a) {fad.nodes = ["v"]} : (tensor<8192xf32>) -> tensor<8192xf32>
+  %y = fad.opaque "product" keep (%s, %c, %v) : (tensor<1xf32>, tensor<8192xbf16>, tensor<8192xf32>) -> tensor<8192xf32>
+  %d = fad.opaque "adjoint" keep (%g, %s, %c, %v) : (tensor<8192xf32>, tensor<1xf32>, tensor<8192xbf16>, tensor<8192xf32>) -> tensor<8192xf32>
+  return %y, %d : tensor<8192xf32>, tensor<8192xf32>
 }

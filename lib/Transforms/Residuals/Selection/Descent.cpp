@@ -23,10 +23,13 @@
 using namespace mlir;
 using namespace mlir::fad;
 
-/// The groups that change over, those of the most bytes, and how often their
-/// time is estimated.
+/// The groups that change over, those of the most bytes.
 static constexpr size_t kMostGroups = 32;
-static constexpr unsigned kMostTrials = 160;
+
+/// A group changes over for one in so many bytes. The statistics of
+/// normalizations are less, and a kernel that computes them again may not be
+/// the one that a compiler makes.
+static constexpr int64_t kLeastPart = 1 << 12;
 
 using Cut = ResidualNetwork::Cut;
 
@@ -118,9 +121,26 @@ ResidualNetwork::groupAlike(const Difference &difference) const {
   return groups;
 }
 
+std::vector<SmallVector<unsigned>>
+ResidualNetwork::groupAlone(const Difference &difference) const {
+  SmallVector<unsigned> order;
+  for (auto [part, gain] : llvm::enumerate(difference.gains))
+    if (gain.bytes < 0)
+      order.push_back(part);
+  size_t size = llvm::divideCeil(order.size(), kMostGroups);
+  std::vector<SmallVector<unsigned>> groups;
+  for (ArrayRef<unsigned> rest = order; !rest.empty();) {
+    ArrayRef<unsigned> group = rest.take_front(size);
+    groups.emplace_back(group.begin(), group.end());
+    rest = rest.drop_front(group.size());
+  }
+  return groups;
+}
+
 std::vector<Cut> ResidualNetwork::descend(
     const Cut &fast, const Cut &small,
-    llvm::function_ref<Cost::Count(const Selection &)> getTime) const {
+    llvm::function_ref<Cost::Count(const Selection &)> getTime,
+    bool isAlone) const {
   Difference difference = findDifference(fast, small);
   std::vector<Cut> cuts = {fast};
   Cost::Count time = getTime(getResiduals(fast));
@@ -138,22 +158,24 @@ std::vector<Cut> ResidualNetwork::descend(
     group.changed = std::move(cut);
   };
   std::vector<Group> groups;
-  for (SmallVector<unsigned> &parts : groupAlike(difference)) {
-    change(groups.emplace_back(Group{std::move(parts), {}}));
+  for (SmallVector<unsigned> &parts :
+       isAlone ? groupAlone(difference) : groupAlike(difference)) {
+    Cost::Count bytes = 0;
+    for (unsigned part : parts)
+      bytes -= difference.gains[part].bytes;
+    if (kLeastPart * bytes >= fast.cost.bytes)
+      change(groups.emplace_back(Group{std::move(parts), {}}));
   }
   auto isBetter = [](const Group &a, const Group &b) {
     return a.rate < b.rate;
   };
-  for (unsigned trials = 0; !groups.empty();) {
-    // Times have changed with the changes before: the best is tried again, and
-    // taken if it is still the best.
+  while (!groups.empty()) {
     auto best = llvm::min_element(groups, isBetter);
-    change(*best);
-    if (++trials < kMostTrials && best != llvm::min_element(groups, isBetter))
-      continue;
     time = best->time;
     cuts.push_back(std::move(best->changed));
     groups.erase(best);
+    // Others may take less time with it, or more.
+    llvm::for_each(groups, change);
   }
   return cuts;
 }

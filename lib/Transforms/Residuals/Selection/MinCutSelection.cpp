@@ -33,14 +33,21 @@ using Cut = ResidualNetwork::Cut;
 ResidualNetwork::ResidualNetwork(ArrayRef<Value> read, CostModel &costs,
                                  llvm::function_ref<Value(Value)> resolve)
     : costs(costs), resolve(resolve) {
+  SmallVector<unsigned> given;
   for (Value value : read)
     addEdge(getNode(value), sink, Cost::infinite());
   // Each value's operation may bring in further values.
   for (unsigned next = 0; next < values.size(); ++next) {
     Value value = values[next];
-    addEdge(getNode(value.getDefiningOp()), nodeOf.lookup(value),
-            costs.getSaveCost(value));
+    unsigned maker = getNode(value.getDefiningOp());
+    Cost cost = costs.getSaveCost(value);
+    addEdge(maker, nodeOf.lookup(value), cost);
+    if (maker == source && !cost.isInfinite && cost.bytes == 0)
+      given.push_back(nodeOf.lookup(value));
   }
+  isGiven.resize(numNodes);
+  for (unsigned node : given)
+    isGiven.set(node);
 }
 
 unsigned ResidualNetwork::getNode(Value value) {
@@ -115,9 +122,28 @@ ResidualNetwork::findDifference(const Cut &from, const Cut &to) const {
   Difference result{from.sinkSide, llvm::IntEqClasses(numNodes), {}};
   auto &[differs, parts, gains] = result;
   differs ^= to.sinkSide;
+  // The part of a value that is given is that of its readers, if they are in
+  // one: it joins none.
+  llvm::BitVector apart = differs;
+  apart &= isGiven;
+  differs.reset(apart);
   for (const Edge &edge : edges)
     if (differs[edge.from] && differs[edge.to])
       parts.join(edge.from, edge.to);
+  llvm::DenseMap<unsigned, int> readerOf;
+  for (const Edge &edge : edges) {
+    if (!apart[edge.from] || !differs[edge.to])
+      continue;
+    int reader = parts.findLeader(edge.to);
+    auto [it, isNew] = readerOf.try_emplace(edge.from, reader);
+    if (!isNew && it->second != reader)
+      it->second = -1;
+  }
+  for (auto [node, reader] : readerOf)
+    if (reader >= 0) {
+      parts.join(node, reader);
+      differs.set(node);
+    }
   parts.compress();
   gains.resize(parts.getNumClasses());
   for (const Edge &edge : edges) {
@@ -181,13 +207,17 @@ Cut ResidualNetwork::takeParts(Cut cut, const Cut &other,
                                const Difference &difference,
                                ArrayRef<unsigned> parts) const {
   llvm::BitVector taken(difference.gains.size());
-  for (unsigned part : parts) {
+  for (unsigned part : parts)
     taken.set(part);
-    cut.cost += difference.gains[part];
-  }
   for (unsigned node : difference.nodes.set_bits())
     if (taken[difference.parts[node]])
       cut.sinkSide[node] = other.sinkSide[node];
+  // A value that is given is where a part reads it.
+  cut.sinkSide.reset(isGiven);
+  for (const Edge &edge : edges)
+    if (isGiven[edge.from] && cut.sinkSide[edge.to])
+      cut.sinkSide.set(edge.from);
+  cut.cost = getCost(cut.sinkSide);
   return cut;
 }
 

@@ -93,11 +93,13 @@ public:
   /// can compute from the others.
   Cut dropComputable(const Cut &cut) const;
   /// Cuts from `fast` to `small`, which takes fewer bytes: the connected
-  /// components of their difference change over, alike ones at a time, those
-  /// first that add the least of `getTime` for a byte.
+  /// components of their difference change over, alike ones at a time, or
+  /// `isAlone` as few as there is time for, those first that add the least of
+  /// `getTime` for a byte.
   std::vector<Cut>
   descend(const Cut &fast, const Cut &small,
-          llvm::function_ref<Cost::Count(const Selection &)> getTime) const;
+          llvm::function_ref<Cost::Count(const Selection &)> getTime,
+          bool isAlone = false) const;
   /// The values that `cut` saves.
   Selection getResiduals(const Cut &cut) const;
 
@@ -107,7 +109,8 @@ private:
     Cost cost;
   };
   /// The connected components of the difference of two cuts. No edge joins two
-  /// components, so their gains add up.
+  /// components, so their gains add up, but for the time to read values that
+  /// are given, which is part of a component only if no other one reads them.
   struct Difference {
     /// The nodes that differ, and the component of each node.
     llvm::BitVector nodes;
@@ -123,6 +126,9 @@ private:
   /// second one of alike components is one group, the others another.
   std::vector<SmallVector<unsigned>>
   groupAlike(const Difference &difference) const;
+  /// Those components in their order, of few or one in each group.
+  std::vector<SmallVector<unsigned>>
+  groupAlone(const Difference &difference) const;
   /// The node of `value`; a new node has no edges yet.
   unsigned getNode(Value value);
   /// The node of `op`, or the source if backward cannot execute it.
@@ -138,6 +144,8 @@ private:
   CostModel &costs;
   llvm::function_ref<Value(Value)> resolve;
   unsigned numNodes = 2;
+  /// The values that backward has, and that no operation of it computes.
+  llvm::BitVector isGiven;
   std::vector<Edge> edges;
   llvm::DenseMap<Value, unsigned> nodeOf;
   llvm::DenseMap<Operation *, unsigned> nodeOfOp, nodeOfShared;

@@ -85,12 +85,27 @@ readProposals(const JointFunction &joint) {
 /// more with each.
 static constexpr double kTrafficOfByte = 2.75;
 
-static double getPrice(const Selection &selection, const PeakModel &model) {
+/// That for a byte beyond this part of the bytes of the first proposal: copies
+/// of weights are made again down to it.
+static constexpr double kTrafficOfMany = 3.25, kManyBytes = 0.6;
+
+static double getPrice(const Selection &selection, const PeakModel &model,
+                       double trafficOfByte = kTrafficOfByte) {
   // A value that cannot be saved has no price.
   if (selection.cost.isInfinite)
     return std::numeric_limits<double>::infinity();
   return double(model.getTime(selection.saved, selection.onHost).traffic) +
-         kTrafficOfByte * double(selection.cost.bytes);
+         trafficOfByte * double(selection.cost.bytes);
+}
+
+/// The place of the first of `selections` of the least price.
+static size_t findCheapest(ArrayRef<Selection> selections,
+                           const PeakModel &model,
+                           double trafficOfByte = kTrafficOfByte) {
+  SmallVector<double> prices;
+  for (const Selection &selection : selections)
+    prices.push_back(getPrice(selection, model, trafficOfByte));
+  return llvm::min_element(prices) - prices.begin();
 }
 
 /// The cuts of proposals, in their order. One that cannot be made is infinite.
@@ -139,27 +154,51 @@ static std::vector<Selection> findDescents(const JointFunction &joint,
       found.push_back(network.getResiduals(cut));
     return cuts;
   };
-  auto findBest = [&](size_t first) {
-    SmallVector<double> prices;
-    for (const Selection &selection : ArrayRef(found).drop_front(first))
-      prices.push_back(getPrice(selection, model));
-    return llvm::min_element(prices) - prices.begin();
-  };
   std::vector<ResidualNetwork::Cut> tried;
   for (const ResidualNetwork::Cut &start : starts) {
     llvm::append_range(tried, descend(start, small));
     size_t first = found.size();
     std::vector<ResidualNetwork::Cut> cuts =
         descend(start, network.dropComputable(start));
-    ResidualNetwork::Cut best = cuts[findBest(first)];
+    ResidualNetwork::Cut best =
+        cuts[findCheapest(ArrayRef(found).drop_front(first), model)];
     llvm::append_range(tried, cuts);
     llvm::append_range(tried, descend(best, small));
   }
-  ResidualNetwork::Cut best = tried[findBest(0)];
+  ResidualNetwork::Cut best = tried[findCheapest(found, model)];
   for (const ResidualNetwork::Cut &start : starts)
     descend(start, best);
   found.push_back(network.getResiduals(small));
   return found;
+}
+
+/// `cheap`, or where that saves more than `most` bytes, a selection between it
+/// and `small`, of which each part is worth its bytes: the one of the most
+/// bytes that are within `most`, or else `small`. Parts change over alone.
+static Selection descendTo(double most, const Selection &cheap,
+                           const Selection &small, ArrayRef<Value> read,
+                           CostModel &costs, const PeakModel &model) {
+  if (double(cheap.cost.bytes) <= most)
+    return cheap;
+  if (double(small.cost.bytes) >= most)
+    return small;
+  ResidualNetwork network(read, costs);
+  auto getPriceOfMany = [&](const Selection &selection) {
+    return getPrice(selection, model, kTrafficOfMany);
+  };
+  std::vector<ResidualNetwork::Cut> cuts = network.descend(
+      network.getCut(cheap.saved), network.getCut(small.saved),
+      [&](const Selection &selection) {
+        return model.getTime(selection.saved, selection.onHost).get();
+      },
+      /*isAlone=*/true);
+  for (const ResidualNetwork::Cut &cut : cuts) {
+    Selection selection = network.getResiduals(cut);
+    if (double(selection.cost.bytes) <= most &&
+        getPriceOfMany(selection) <= getPriceOfMany(cheap))
+      return selection;
+  }
+  return small;
 }
 
 Selection fad::findWithinTraffic(const JointFunction &joint, CostModel &costs) {
@@ -167,19 +206,20 @@ Selection fad::findWithinTraffic(const JointFunction &joint, CostModel &costs) {
   auto getTime = [&](const Selection &selection) {
     return model.getTime(selection.saved, selection.onHost).get();
   };
+  llvm::SetVector<Value> read = findReadValues(joint);
   std::vector<Selection> found = findDescents(joint, costs, model);
-  llvm::append_range(
-      found, findParetoFront(findReadValues(joint).getArrayRef(), costs));
-  SmallVector<double> prices;
-  for (const Selection &selection : found)
-    prices.push_back(getPrice(selection, model));
-  Selection chosen =
-      std::move(found[llvm::min_element(prices) - prices.begin()]);
-  for (Selection &proposed : getProposed(joint, costs))
-    if (!proposed.cost.isInfinite && getTime(proposed) <= getTime(chosen) &&
-        model.getPeak(proposed.saved, proposed.onHost) <
+  llvm::append_range(found, findParetoFront(read.getArrayRef(), costs));
+  std::vector<Selection> proposed = getProposed(joint, costs);
+  Selection chosen = found[findCheapest(found, model)];
+  if (!proposed.empty() && !proposed.front().cost.isInfinite)
+    chosen = descendTo(kManyBytes * double(proposed.front().cost.bytes), chosen,
+                       found[findCheapest(found, model, kTrafficOfMany)],
+                       read.getArrayRef(), costs, model);
+  for (Selection &other : proposed)
+    if (!other.cost.isInfinite && getTime(other) <= getTime(chosen) &&
+        model.getPeak(other.saved, other.onHost) <
             model.getPeak(chosen.saved, chosen.onHost))
-      chosen = std::move(proposed);
+      chosen = std::move(other);
   return chosen;
 }
 

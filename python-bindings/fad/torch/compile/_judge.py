@@ -37,13 +37,19 @@ def is_near_proposal(plan: dict[str, Any]) -> bool:
     return plan.get("time", 0) > (1 - _ERROR) * (plan.get("proposed_time") or math.inf)
 
 
-def estimate_step_time(parts: Parts, schedules: tuple[Schedule, Schedule]) -> float:
+def estimate_step_time(
+    parts: Parts, schedules: tuple[Schedule, Schedule], fewest: int = 0
+) -> float:
     """Returns the seconds of a step of `parts` on a GPU: of the bytes that the kernels of their
-    `schedules` move, of their launches, and of the arithmetic of matrix products."""
+    `schedules` move, of their launches, the `fewest` or more, and of the arithmetic of matrix products."""
     rates = find_rates(find_device(parts[0].graph))
     traffic = sum(schedule.traffic for schedule in schedules)
-    kernels = sum(schedule.kernels for schedule in schedules)
+    kernels = max(fewest, _count_kernels(schedules))
     return (traffic + estimate_arithmetic(parts) / 8) / rates.bandwidth + kernels * rates.launch
+
+
+def _count_kernels(schedules: tuple[Schedule, Schedule]) -> int:
+    return sum(schedule.kernels for schedule in schedules)
 
 
 def find_lowest(
@@ -84,7 +90,7 @@ def choose_by_time(
         return chosen
 
     def measure(parts: Parts) -> float:
-        return estimate_step_time(parts, schedule(parts))
+        return estimate_step_time(parts, schedule(parts), fewest)
 
     def make_trial(factor: float) -> tuple[Trial, float]:
         trial = split({"peak_budget": ANY_PEAK, "slowdown": factor})
@@ -92,10 +98,13 @@ def choose_by_time(
         log_judgement(seconds, most / (slowdown or 1.0))
         return trial, seconds
 
-    most = math.inf
+    # A CUDA graph has no launches: fewer than PyTorch's do not make up for bytes.
+    most, fewest = math.inf, 0
     try:
         if slowdown:
-            most = slowdown * estimate_step_time(*schedule_stock())
+            stock, schedules = schedule_stock()
+            most = slowdown * estimate_step_time(stock, schedules)
+            fewest = _count_kernels(schedules)
             lowest = find_lowest(make_trial, chosen, most)
             if lowest:
                 return lowest

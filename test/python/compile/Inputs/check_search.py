@@ -339,6 +339,38 @@ def check_slowdown_search():
                 yield f"within {most} seconds, {find(most)} is found for {expected}"
 
 
+def check_launches():
+    """Errors of the choice by time: fewer launches than PyTorch's, of ten seconds each, do not make up for
+    bytes, of a second each, though a bound of the launches alone would take them."""
+    rates = types.SimpleNamespace(bandwidth=1, launch=10)
+
+    def choose(traffic, kernels):
+        def make(traffic, kernels):
+            half = types.SimpleNamespace(traffic=traffic / 2, kernels=kernels // 2)
+            return Parted(0), (half, half)
+
+        first, other = make(90, 10), make(traffic, kernels)
+        plan = {"time": 1000, "fastest_time": 1000, "calls": 0, "proposed_time": 2000}
+        trials = [Trial(first[0], plan, 0), Trial(other[0], {**plan, "time": 1400}, 0)]
+        schedules = {id(parts): schedule for parts, schedule in (first, other)}
+        chosen = _judge.choose_by_time(
+            lambda options: trials[options is not None],
+            lambda parts: schedules[id(parts)],
+            lambda: make(100, 10),
+            1.0,
+        )
+        return trials.index(chosen)
+
+    with (
+        mock.patch.object(_judge, "estimate_arithmetic", lambda parts: 0),
+        mock.patch.object(_judge, "find_rates", lambda device: rates),
+        mock.patch.object(_judge, "find_device", lambda graph: None),
+    ):
+        for traffic, kernels, expected in (100, 10, 1), (110, 4, 0), (98, 12, 0), (100, 4, 1):
+            if choose(traffic, kernels) != expected:
+                yield f"{traffic} bytes in {kernels} kernels: {1 - expected} is chosen"
+
+
 class Parted(list):
     """Parts of a graph whose products take some time."""
 
@@ -349,7 +381,7 @@ class Parted(list):
 
 def main():
     checks = check_search, check_lowest, check_splits, check_chunk_search, check_bounds
-    checks += check_slowdown_search, check_lowest_counts, check_again
+    checks += check_slowdown_search, check_lowest_counts, check_again, check_launches
     wrong = [message for check in checks for message in check()]
     print(*wrong, f"{len(checks)} searches, {len(wrong)} wrong", sep="\n")
     return bool(wrong)
