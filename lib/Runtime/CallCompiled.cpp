@@ -162,6 +162,15 @@ CompiledModule::consume(StringRef name, SmallVector<HostTensor> arguments,
   return unpack(function, block, arguments);
 }
 
+void fad::shareProcessors(int threads) {
+  using SetWaitingTime = void (*)(int milliseconds);
+  static auto *setWaitingTime =
+      reinterpret_cast<SetWaitingTime>(findInOpenMP("kmp_set_blocktime"));
+  setMaxThreads(threads);
+  if (setWaitingTime)
+    setWaitingTime(0);
+}
+
 void (*CompiledModule::getPacked(StringRef name) const)(void **) {
   const Function &function = functions.find(name)->second;
   auto isTensor = [](const Result &result) { return !result.isScalar; };

@@ -242,6 +242,7 @@ void mlir::fad::python::bindExecutable(nb::module_ &module) {
       .def("call", &Executable::call, nb::arg("function"), nb::arg("arrays"));
   module.def("compile", &Executable::compile, nb::arg("module"),
              nb::arg("check"), nb::arg("contractions"));
+  module.def("share_processors", shareProcessors, nb::arg("threads"));
   module.def("release_memory", [] {
     size_t bytes = getFreeBufferBytes();
     releaseFreeBuffers();

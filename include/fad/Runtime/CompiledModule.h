@@ -41,6 +41,10 @@ struct CallMemory {
   int64_t allocations = 0;
 };
 
+/// Has parallel loops that this thread calls run in `threads` threads, which
+/// sleep between loops: another library has work for its own meanwhile.
+void shareProcessors(int threads);
+
 /// The target of compilation.
 struct CompileOptions {
   /// Run loops on all cores, if OpenMP is available.

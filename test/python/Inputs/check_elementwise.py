@@ -5,6 +5,7 @@ import enum
 import math
 import pickle
 import threading
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -252,6 +253,28 @@ def check_threads():
     assert not failed, failed
 
 
+def check_processors():
+    """Kernels run in as many threads as PyTorch's operators. Before other checks, as threads
+    stay."""
+
+    def list_threads():
+        return sorted(task.name for task in Path("/proc/self/task").iterdir())
+
+    own, count = elementwise(lambda x: torch.cos(x) * x), torch.get_num_threads()
+    x = torch.randn(1 << 20)
+    expected = differentiate(lambda x: torch.cos(x) * x, x)
+    torch.set_num_threads(1)
+    before = list_threads()
+    alone = differentiate(own, x)
+    assert list_threads() == before
+    torch.set_num_threads(3)
+    together = differentiate(own, x)
+    torch.set_num_threads(count)
+    for one, other, known in zip(alone, together, expected):
+        assert torch.equal(one, other)
+        torch.testing.assert_close(one, known)
+
+
 def check_sharing():
     """A kernel for each sequence of operations and type, for all sizes."""
     count = count_kernels()
@@ -357,6 +380,7 @@ def check_numbers():
 
 
 CHECKS = (
+    check_processors,
     check_gradients,
     check_roots,
     check_layouts,

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ... import _fad, nest
 from ... import compile as compile_for_cpu
-from ... import nest
 from .._requirements import torch
 from .scalar_function import NotElementwise, ScalarFunction
 
@@ -46,8 +46,7 @@ class Kernel:
             options = {"policy": "auto", "derivative_bits": bits}
         nested = nest(function.make_module(hides), wrt=wrt, **options)
         executable = compile_for_cpu(nested, check=False)
-        # Tensors are of the right types and sizes, so nothing of `Executable.call` is left.
-        self._call = executable._handle.call
+        self._executable = executable
         self._names = nested.forward, nested.backward
         self._shape = (-1, 1) if hides else (-1,)
         self.result = function.result
@@ -68,6 +67,12 @@ class Kernel:
                 is_result = place == result.ctypes.data
                 found.append(Residual("result" if is_result else "value"))
         return tuple(found)
+
+    def _call(self, name: str, arrays: list[Any]) -> list[Any]:
+        # The kernel's threads are others than PyTorch's, which have work right behind it.
+        _fad.share_processors(torch.get_num_threads())
+        # Tensors are of the right types and sizes, so nothing of `Executable.call` is left.
+        return self._executable._handle.call(name, arrays)
 
     def _to_array(self, tensor: torch.Tensor) -> Any:
         if tensor.dtype is torch.bfloat16:
