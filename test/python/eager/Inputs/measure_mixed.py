@@ -1,7 +1,7 @@
 """Bytes that models under autocast keep for backward, and the processor's time of steps, of eager
 PyTorch's, on one core; pairs of steps alternate.
 
-usage: measure_mixed.py [PAIRS [CHANNELS]]"""
+usage: measure_mixed.py [PAIRS [CHANNELS [SEQUENCES]]], of 256 tokens"""
 
 import statistics
 import sys
@@ -27,6 +27,7 @@ def take_step(model, x, mode=None):
 def main():
     pairs = int(sys.argv[1]) if sys.argv[1:] else 30
     mixed_models.WIDTH = int(sys.argv[2]) if sys.argv[2:] else 768
+    mixed_models.BATCH = int(sys.argv[3]) if sys.argv[3:] else 8
     torch.set_num_threads(1)
     for name, (make_model, _) in MODELS.items():
         model, x = make(make_model), sample().requires_grad_()
