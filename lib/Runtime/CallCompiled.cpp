@@ -44,6 +44,16 @@ void CompiledModule::layOut(Function &function) {
   function.blockSize = llvm::divideCeil(end, sizeof(int64_t));
 }
 
+/// Sets how long threads of loops that this thread calls wait for the next loop
+/// before they sleep.
+static void setWaitingTime(int milliseconds) {
+  using SetWaitingTime = void (*)(int);
+  static auto *set =
+      reinterpret_cast<SetWaitingTime>(findInOpenMP("kmp_set_blocktime"));
+  if (set)
+    set(milliseconds);
+}
+
 /// Whether `tensor` is the whole of a buffer without other owners.
 static bool isUnique(const HostTensor &tensor) {
   const std::shared_ptr<void> &owner = tensor.getOwner();
@@ -162,17 +172,25 @@ CompiledModule::consume(StringRef name, SmallVector<HostTensor> arguments,
   return unpack(function, block, arguments);
 }
 
-void fad::shareProcessors(int threads) {
-  using SetWaitingTime = void (*)(int milliseconds);
-  static auto *setWaitingTime =
-      reinterpret_cast<SetWaitingTime>(findInOpenMP("kmp_set_blocktime"));
+SharedProcessors::SharedProcessors(int threads)
+    : threads(setMaxThreads(threads)) {
+  using GetWaitingTime = int (*)();
+  static auto *get =
+      reinterpret_cast<GetWaitingTime>(findInOpenMP("kmp_get_blocktime"));
+  milliseconds = get ? get() : 0;
+  setWaitingTime(0);
+}
+
+SharedProcessors::~SharedProcessors() {
   setMaxThreads(threads);
-  if (setWaitingTime)
-    setWaitingTime(0);
+  setWaitingTime(milliseconds);
 }
 
 void (*CompiledModule::getPacked(StringRef name) const)(void **) {
-  const Function &function = functions.find(name)->second;
+  auto found = functions.find(name);
+  if (found == functions.end())
+    return nullptr;
+  const Function &function = found->second;
   auto isTensor = [](const Result &result) { return !result.isScalar; };
   bool hasCode = llvm::all_of(function.getComputed(), isTensor) &&
                  function.ownedArguments.empty();

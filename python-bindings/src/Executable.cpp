@@ -34,8 +34,9 @@ public:
 
   /// Calls `function` with arrays that hold the elements of its arguments, in
   /// order; their types count only by size.
+  /// Loops run in `threads` threads, if that is not 0 (`SharedProcessors`).
   nb::list call(const std::string &function,
-                const std::vector<InputArray> &arrays);
+                const std::vector<InputArray> &arrays, int threads);
 
 private:
   struct Function {
@@ -215,7 +216,7 @@ Executable::callCompiled(const std::string &name,
 }
 
 nb::list Executable::call(const std::string &name,
-                          const std::vector<InputArray> &arrays) {
+                          const std::vector<InputArray> &arrays, int threads) {
   auto found = functions.find(name);
   if (found == functions.end() ||
       found->second.argumentTypes.size() != arrays.size())
@@ -230,6 +231,9 @@ nb::list Executable::call(const std::string &name,
     std::unique_lock<std::mutex> lock;
     if (state)
       lock = std::unique_lock<std::mutex>(*state);
+    std::optional<SharedProcessors> shared;
+    if (threads)
+      shared.emplace(threads);
     check(function, arguments);
     results = callCompiled(name, arguments);
   }
@@ -239,10 +243,10 @@ nb::list Executable::call(const std::string &name,
 void mlir::fad::python::bindExecutable(nb::module_ &module) {
   nb::class_<Executable>(module, "Executable")
       .def("functions", &Executable::getFunctions)
-      .def("call", &Executable::call, nb::arg("function"), nb::arg("arrays"));
+      .def("call", &Executable::call, nb::arg("function"), nb::arg("arrays"),
+           nb::arg("threads") = 0);
   module.def("compile", &Executable::compile, nb::arg("module"),
              nb::arg("check"), nb::arg("contractions"));
-  module.def("share_processors", shareProcessors, nb::arg("threads"));
   module.def("release_memory", [] {
     size_t bytes = getFreeBufferBytes();
     releaseFreeBuffers();

@@ -502,12 +502,12 @@ def FadResultsToArguments : FadPass<"fad-results-to-arguments", "::mlir::ModuleO
   let summary = "Write results to buffers of the caller";
   let description = [{
     Has functions take the buffers of their results, behind their arguments, in place
-    of returning them, so that who calls them owns the memory: kernels on slices of
+    of returning them, so that callers own the memory: kernels on slices of
     tensors, in threads of another library, allocate nothing. A result that is
     allocated in a function with one block, and returned once, is computed in the
-    caller's buffer; others are copied to it. The pass is upstream's
-    `buffer-results-to-out-params`, with allocations in place where that takes no
-    care of them. It goes between bufferization and `fad-unalias-results`.
+    caller's buffer; others are copied to it. The pass calls upstream's
+    `buffer-results-to-out-params`, and leaves allocations where they are in functions
+    for which that is wrong. It goes between bufferization and `fad-unalias-results`.
   }];
   let dependentDialects = ["::mlir::memref::MemRefDialect"];
 }

@@ -41,16 +41,25 @@ struct CallMemory {
   int64_t allocations = 0;
 };
 
-/// Has parallel loops that this thread calls run in `threads` threads, which
-/// sleep between loops: another library has work for its own meanwhile.
-void shareProcessors(int threads);
+/// While it lives, parallel loops that this thread calls run in `threads`
+/// threads, which sleep between loops: another library has work for its own
+/// meanwhile.
+class SharedProcessors {
+public:
+  explicit SharedProcessors(int threads);
+  ~SharedProcessors();
+  SharedProcessors(const SharedProcessors &) = delete;
+  SharedProcessors &operator=(const SharedProcessors &) = delete;
+
+private:
+  /// Those before.
+  int threads, milliseconds;
+};
 
 /// The target of compilation.
 struct CompileOptions {
   /// Run loops on all cores, if OpenMP is available.
   bool parallel = true;
-  /// Write results to the caller's buffers, by `getPacked`, in place of `call`.
-  bool resultsToArguments = false;
   /// The architecture, such as "sm_90", for elementwise operations; empty for
   /// the host. Requires `useCUDA`.
   std::string cudaChip;
@@ -61,6 +70,8 @@ struct CompileOptions {
   Contractions contractions = Contractions::automatic;
   /// Whether the user's `CompileCache` is looked up first, and written.
   bool useCache = true;
+  /// Write results to the caller's buffers, by `getPacked`, in place of `call`.
+  bool resultsToArguments = false;
 };
 
 /// Sets what `fad-to-cpu` does with contractions on this machine: `wanted`, of
@@ -98,11 +109,11 @@ public:
   consume(StringRef name, SmallVector<HostTensor> arguments,
           CallMemory *memory = nullptr) const;
 
-  /// The code of function `name`, which exists, in a module that was compiled
-  /// with `resultsToArguments`. It takes the addresses of the arguments, and
+  /// The code of function `name` of a module that was compiled with
+  /// `resultsToArguments`. It takes the addresses of the arguments, and
   /// then of the results that are no arguments: of each a scalar, or a pointer
-  /// to a descriptor, whose buffer a result is written to. Null if a result is
-  /// a scalar, or if the function frees arguments.
+  /// to a descriptor, whose buffer a result is written to. Null if there is no
+  /// such function, a result is a scalar, or the function frees arguments.
   void (*getPacked(StringRef name) const)(void **);
 
   /// Resets every `ml_program.global`, which calls may change, to its initial

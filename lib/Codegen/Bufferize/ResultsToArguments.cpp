@@ -22,6 +22,11 @@ using namespace mlir::fad;
 
 /// Checks that a caller knows which buffers to allocate.
 static LogicalResult checkCall(func::CallOp call) {
+  auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
+      call, call.getCalleeAttr());
+  // An external function stays as it is.
+  if (!callee || callee.isExternal())
+    return success();
   for (auto [index, type] : llvm::enumerate(call.getResultTypes())) {
     auto buffer = dyn_cast<MemRefType>(type);
     if (buffer && !buffer.hasStaticShape())
@@ -43,8 +48,9 @@ static bool canReplaceAllocations(func::FuncOp function) {
     return false;
   llvm::SmallDenseSet<Value> seen;
   auto isOneBuffer = [&](Value value) {
-    return !value.getDefiningOp<bufferization::CloneOp>() &&
-           seen.insert(value).second;
+    return !isa<MemRefType>(value.getType()) ||
+           (!value.getDefiningOp<bufferization::CloneOp>() &&
+            seen.insert(value).second);
   };
   return llvm::all_of(function.front().getTerminator()->getOperands(),
                       isOneBuffer);
@@ -61,7 +67,7 @@ struct ResultsToArgumentsPass
     });
     if (checked.wasInterrupted())
       return signalPassFailure();
-    // Behind the first time, its functions have no such results.
+    // The second round sees only functions that the first one left.
     for (bool replaces : {true, false}) {
       bufferization::BufferResultsToOutParamsOpts options;
       options.modifyPublicFunctions = true;

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ... import _fad, nest
 from ... import compile as compile_for_cpu
+from ... import nest
 from .._requirements import torch
 from .scalar_function import NotElementwise, ScalarFunction
 
@@ -69,10 +69,9 @@ class Kernel:
         return tuple(found)
 
     def _call(self, name: str, arrays: list[Any]) -> list[Any]:
-        # The kernel's threads are others than PyTorch's, which have work right behind it.
-        _fad.share_processors(torch.get_num_threads())
-        # Tensors are of the right types and sizes, so nothing of `Executable.call` is left.
-        return self._executable._handle.call(name, arrays)
+        # Tensors are of the right types and sizes, so nothing of `Executable.call` is left. The
+        # kernel's threads are others than PyTorch's, which have work right behind it.
+        return self._executable._handle.call(name, arrays, torch.get_num_threads())
 
     def _to_array(self, tensor: torch.Tensor) -> Any:
         if tensor.dtype is torch.bfloat16:

@@ -196,8 +196,12 @@ class _Lowest(_Kept):
         self.is_left = bool(self.accepts and not self.accepts(least.peak))
         if self.is_left:
             return least
-        found = search.find_again(self.before) if self.before else None
-        found = found or search.find_lowest()
+        before = self.before
+        if before and (again := search.find_again(before)):
+            # Errors of estimates do not add up over sizes.
+            self.selection = before
+            return again
+        found = search.find_lowest()
         self.selection = search.describe(found)
         return found
 

@@ -60,6 +60,8 @@ class Selection(NamedTuple):
     length: int
     estimate: int
     peak: int
+    #: The counts of the lowest estimate of all selections.
+    least: Counts
 
 
 # The part by which estimates of one selection may differ at other sizes, and by which they may be
@@ -141,7 +143,9 @@ class Search:
         front = plan["front"]
         place = len(front) - front.index(trial.estimate)
         key = next(key for key, each in self._trials.items() if each is trial)
-        return Selection(Counts(*json.loads(key)[0]), place, len(front), trial.estimate, trial.peak)
+        counts = Counts(*json.loads(key)[0])
+        least = self._find_least_counts()
+        return Selection(counts, place, len(front), trial.estimate, trial.peak, least)
 
     def find_again(self, selection: Selection) -> Trial | None:
         """Returns the trial of a `selection` for other sizes; None where these are too far from its
@@ -155,6 +159,8 @@ class Search:
         estimate = front[-selection.place]
         growth = estimate / selection.estimate
         if abs(math.log(growth)) > math.log(1 + _NEAR):
+            return None
+        if self._find_least_counts() != selection.least:
             return None
         before, self._counts = self._counts, selection.counts
         trial = self.make_trial(estimate)

@@ -164,13 +164,14 @@ def check_again():
 
     _, search = make(1)
     selection = search.describe(search.find_lowest())
-    if selection != ((8, 4), 2, 3, 44, 44):
+    if selection != ((8, 4), 2, 3, 44, 44, (8, 4)):
         yield f"the selection is {selection}"
     for name, (table, search), expected in (
         ("near", make(1.2), 44 * 1.2),
         ("far", make(1.5), None),
         ("more bytes", make(1.2, {(4, 44 * 1.2): 4}), None),
         ("another front", make(1.1, rows={4: [(44, 26), (50, 20)]}), None),
+        ("new chunks", make(1.1, rows={8: [(30, 26)]}), None),
         ("no such chunks", make(1.1, rows={4: [(44, 26)], 8: [(40, 26)]}), None),
     ):
         table.rows = (
