@@ -100,7 +100,7 @@ void fad::buildToLinalgPipeline(OpPassManager &pm,
 /// results, which have the identity layout and do not alias. With
 /// `resultsToArguments`, the caller passes their buffers.
 static void addBufferize(OpPassManager &pm, uint64_t alignment,
-                         bool resultsToArguments = false) {
+                         bool resultsToArguments) {
   // Operations that others were lowered to make tensors of their own.
   pm.addPass(createFadCheckSizes());
   pm.addNestedPass<func::FuncOp>(createFadSimplifySlices());

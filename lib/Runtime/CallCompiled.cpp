@@ -44,16 +44,6 @@ void CompiledModule::layOut(Function &function) {
   function.blockSize = llvm::divideCeil(end, sizeof(int64_t));
 }
 
-/// Sets how long threads of loops that this thread calls wait for the next loop
-/// before they sleep.
-static void setWaitingTime(int milliseconds) {
-  using SetWaitingTime = void (*)(int);
-  static auto *set =
-      reinterpret_cast<SetWaitingTime>(findInOpenMP("kmp_set_blocktime"));
-  if (set)
-    set(milliseconds);
-}
-
 /// Whether `tensor` is the whole of a buffer without other owners.
 static bool isUnique(const HostTensor &tensor) {
   const std::shared_ptr<void> &owner = tensor.getOwner();
@@ -170,6 +160,16 @@ CompiledModule::consume(StringRef name, SmallVector<HostTensor> arguments,
     *memory = {int64_t(getPeakBufferBytes()) - before,
                int64_t(getNumAllocations()) - allocated};
   return unpack(function, block, arguments);
+}
+
+/// Sets how long threads of loops that this thread calls wait for the next loop
+/// before they sleep.
+static void setWaitingTime(int milliseconds) {
+  using SetWaitingTime = void (*)(int);
+  static auto *set =
+      reinterpret_cast<SetWaitingTime>(findInOpenMP("kmp_set_blocktime"));
+  if (set)
+    set(milliseconds);
 }
 
 SharedProcessors::SharedProcessors(int threads)

@@ -33,8 +33,8 @@ public:
   std::vector<std::string> getFunctions() const;
 
   /// Calls `function` with arrays that hold the elements of its arguments, in
-  /// order; their types count only by size.
-  /// Loops run in `threads` threads, if that is not 0 (`SharedProcessors`).
+  /// order; their types count only by size. Loops run in `threads` threads, if
+  /// that is not 0 (`SharedProcessors`).
   nb::list call(const std::string &function,
                 const std::vector<InputArray> &arrays, int threads);
 

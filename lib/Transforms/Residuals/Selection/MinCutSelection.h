@@ -92,7 +92,7 @@ public:
   /// The cut that saves none of the values which `cut` saves and which backward
   /// can compute from the others.
   Cut dropComputable(const Cut &cut) const;
-  /// Cuts from `fast` to `small`, which takes fewer bytes: the connected
+  /// Cuts from `fast` towards `small`, which takes fewer bytes: the connected
   /// components of their difference change over, alike ones at a time, or
   /// `isAlone` as few as there is time for, those first that add the least of
   /// `getTime` for a byte.
