@@ -148,12 +148,16 @@ build_beside_packages() {
   local installing status=0
   exec 9>"$venv.lock"
   flock 9
-  { install_python_packages && build_extension && compile_first_graph; } >"$venv.log" 2>&1 &
+  # A process group of its own, for a signal to reach what it starts too.
+  set -m
+  { install_python_packages && build_extension && compile_first_graph; } \
+    </dev/null >"$venv.log" 2>&1 &
   installing=$!
+  set +m
   exec 9>&-
-  trap 'kill $installing 2>/dev/null; exit 130' INT TERM
+  trap 'kill -- -$installing 2>/dev/null; exit 130' INT TERM
   cmake --build build --target "$@" || status=$?
-  [ $status = 0 ] || kill $installing 2>/dev/null || true
+  [ $status = 0 ] || kill -- -$installing 2>/dev/null || true
   wait $installing || {
     [ $status != 0 ] || cat "$venv.log" >&2
     status=1
