@@ -128,6 +128,15 @@ static LogicalResult verifyRequest(Operation *op, NamedAttribute request) {
   return verify("result", value.getResults(), function.getNumResults());
 }
 
+/// Whether the attribute `name` is what a framework says of the memory that it
+/// takes for an operation.
+static bool isOfMemory(StringRef name) {
+  return name == FadDialect::kFusesAttr ||
+         name == FadDialect::kOverwritesAttr ||
+         name == FadDialect::kMaterializesAttr ||
+         name == FadDialect::kScratchAttr;
+}
+
 /// Checks what a framework says of the memory that it takes for `op`.
 static LogicalResult verifyMemoryAttribute(Operation *op, NamedAttribute attr) {
   StringRef name = attr.getName();
@@ -151,6 +160,9 @@ static LogicalResult verifyMemoryAttribute(Operation *op, NamedAttribute attr) {
            << name
            << "', which says that the result may take the memory of the "
            << "operand";
+  if (name == FadDialect::kMaterializesAttr && op->getNumOperands() == 0)
+    return op->emitOpError("expects an operand for '")
+           << name << "', which says that the operands are in memory";
   return success();
 }
 
@@ -197,7 +209,7 @@ LogicalResult FadDialect::verifyOperationAttribute(Operation *op,
       return op->emitOpError("expects '")
              << name << "' to list a name for each result";
   }
-  if (name == kFusesAttr || name == kOverwritesAttr || name == kScratchAttr)
+  if (isOfMemory(name))
     return verifyMemoryAttribute(op, attr);
   if (name == kProposalsAttr)
     return verifyProposals(op, attr.getValue());
@@ -231,8 +243,7 @@ static LogicalResult verifyValueAttribute(Operation *op, NamedAttribute attr) {
   if ((name == FadDialect::kResidualAttr || name == FadDialect::kOwnedAttr) &&
       !isa<UnitAttr>(attr.getValue()))
     return op->emitOpError("expects '") << name << "' to be a unit attribute";
-  if (name == FadDialect::kFusesAttr || name == FadDialect::kOverwritesAttr ||
-      name == FadDialect::kScratchAttr)
+  if (isOfMemory(name))
     return op->emitOpError("'")
            << name << "' belongs on an operation, not on an argument or result";
   return success();

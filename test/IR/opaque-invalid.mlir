@@ -119,6 +119,36 @@ func.func @overwrites_function() attributes {fad.overwrites} {
 
 // -----
 
+func.func @materializes_nothing() {
+  // expected-error @+1 {{'fad.opaque' op expects an operand for 'fad.materializes', which says that the operands are in memory}}
+  %v = fad.opaque "aten.zeros" keep () {fad.materializes} : () -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @materializes(%x: tensor<4xf32>) {
+  // expected-error @+1 {{'fad.opaque' op expects 'fad.materializes' to be a unit attribute}}
+  %v = fad.opaque "aten.as_strided" view (%x) {fad.materializes = 1 : i64} : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+// expected-error @+1 {{'func.func' op 'fad.materializes' belongs on an operation in a function; move it to one}}
+func.func @materializes_function() attributes {fad.materializes} {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{'func.func' op 'fad.materializes' belongs on an operation, not on an argument or result}}
+func.func @materializes_argument(%x: tensor<4xf32> {fad.materializes}) {
+  return
+}
+
+// -----
+
 func.func @scratch(%x: tensor<4xf32>) {
   // expected-error @+1 {{'fad.opaque' op expects 'fad.scratch' to be a non-negative 64-bit integer}}
   %v = fad.opaque "aten.sin" keep (%x) {fad.scratch = -1 : i64} : (tensor<4xf32>) -> tensor<4xf32>

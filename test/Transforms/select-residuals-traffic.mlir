@@ -254,3 +254,51 @@ func.func @statistics(%w: tensor<8192xf32>, %a: tensor<8192xf32>, %x: tensor<1xf
   %d = fad.opaque "adjoint" keep (%g, %s, %c, %v) : (tensor<8192xf32>, tensor<1xf32>, tensor<8192xbf16>, tensor<8192xf32>) -> tensor<8192xf32>
   return %y, %d : tensor<8192xf32>, tensor<8192xf32>
 }
+
+// -----
+
+// A kernel makes %c again of two operands, of which one is small: two bytes for each. The view has
+// its operand in memory.
+
+// CHECK-LABEL: func.func @strided
+// CHECK: %[[SCALE:.*]] = fad.opaque "scale"
+// CHECK: %[[CAST:.*]] = fad.opaque "cast"
+// CHECK-NOT: fad.residual %[[SCALE]]
+// CHECK-NOT: fad.residual %[[CAST]]
+// CHECK: return
+func.func @strided(%x: tensor<64xbf16>, %w: tensor<4xf32>, %g: tensor<64xf32> {fad.cotangent = 0 : i64})
+    -> (tensor<64xf32>, tensor<64xf32> {fad.gradient = 0 : i64})
+    attributes {fad.fuses = #fad.fusion<shared_reads = 2>} {
+  %r = fad.opaque "statistic" reduction (%x) {fad.nodes = ["r"]} : (tensor<64xbf16>) -> tensor<1xf32>
+  %s = fad.opaque "scale" elementwise (%r, %w) : (tensor<1xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %v = fad.opaque "strided" view (%s) {fad.materializes} : (tensor<4xf32>) -> tensor<4xf32>
+  %n = fad.opaque "norm" elementwise (%x, %v) : (tensor<64xbf16>, tensor<4xf32>) -> tensor<64xf32>
+  %c = fad.opaque "cast" elementwise (%n) {fad.nodes = ["c"]} : (tensor<64xf32>) -> tensor<64xbf16>
+  %y = fad.opaque "product" keep (%c) : (tensor<64xbf16>) -> tensor<64xf32>
+  %h = fad.opaque "adjoint" keep (%g, %c) : (tensor<64xf32>, tensor<64xbf16>) -> tensor<64xf32>
+  %e = fad.opaque "slope" elementwise (%h, %n) : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
+  return %y, %e : tensor<64xf32>, tensor<64xf32>
+}
+
+// -----
+
+// With a view of no such need, two kernels that make %n would read three operands, which are too many:
+// the scale is saved.
+
+// CHECK-LABEL: func.func @viewed
+// CHECK: %[[SCALE:.*]] = fad.opaque "scale"
+// CHECK: fad.residual %[[SCALE]]
+// CHECK: return
+func.func @viewed(%x: tensor<64xbf16>, %w: tensor<4xf32>, %g: tensor<64xf32> {fad.cotangent = 0 : i64})
+    -> (tensor<64xf32>, tensor<64xf32> {fad.gradient = 0 : i64})
+    attributes {fad.fuses = #fad.fusion<shared_reads = 2>} {
+  %r = fad.opaque "statistic" reduction (%x) {fad.nodes = ["r"]} : (tensor<64xbf16>) -> tensor<1xf32>
+  %s = fad.opaque "scale" elementwise (%r, %w) : (tensor<1xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %v = fad.opaque "strided" view (%s) : (tensor<4xf32>) -> tensor<4xf32>
+  %n = fad.opaque "norm" elementwise (%x, %v) : (tensor<64xbf16>, tensor<4xf32>) -> tensor<64xf32>
+  %c = fad.opaque "cast" elementwise (%n) {fad.nodes = ["c"]} : (tensor<64xf32>) -> tensor<64xbf16>
+  %y = fad.opaque "product" keep (%c) : (tensor<64xbf16>) -> tensor<64xf32>
+  %h = fad.opaque "adjoint" keep (%g, %c) : (tensor<64xf32>, tensor<64xbf16>) -> tensor<64xf32>
+  %e = fad.opaque "slope" elementwise (%h, %n) : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
+  return %y, %e : tensor<64xf32>, tensor<64xf32>
+}

@@ -47,6 +47,7 @@ def Fad_Dialect : Dialect {
     | `fad.fuses` | an operation | the framework fuses that operation, too |
     | `fad.proposals` | a function | selections of residuals by that framework, each a list of names of nodes |
     | `fad.overwrites` | an operation | there, its result may take the memory of an operand that nothing reads later |
+    | `fad.materializes` | an operation | there, its operands are in memory |
     | `fad.scratch` | an operation | the bytes that its kernel takes for itself while it runs |
     | `fad.kernel` | `fad.elementwise` | the GPU kernel that computes it |
     | `fad.block_size` | `fad.elementwise` | threads in a block of that kernel |
@@ -76,6 +77,7 @@ def Fad_Dialect : Dialect {
     static constexpr ::llvm::StringLiteral kFusesAttr = "fad.fuses";
     static constexpr ::llvm::StringLiteral kProposalsAttr = "fad.proposals";
     static constexpr ::llvm::StringLiteral kOverwritesAttr = "fad.overwrites";
+    static constexpr ::llvm::StringLiteral kMaterializesAttr = "fad.materializes";
     static constexpr ::llvm::StringLiteral kScratchAttr = "fad.scratch";
     static constexpr ::llvm::StringLiteral kKernelAttr = "fad.kernel";
     static constexpr ::llvm::StringLiteral kBlockSizeAttr = "fad.block_size";

@@ -108,6 +108,7 @@ void PeakModel::addNode(Operation *op, CostModel &costs) {
       node.reads.push_back(number);
   });
   node.isInPlace = isInPlace(op);
+  node.materializes = op->hasAttr(FadDialect::kMaterializesAttr);
   for (Value result : op->getResults()) {
     unsigned number = getNumber(result);
     node.results.push_back(number);

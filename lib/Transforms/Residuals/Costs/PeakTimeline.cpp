@@ -117,7 +117,9 @@ void PeakModel::Timeline::findReaders() {
     if (copy == decoded || copy == loaded)
       continue;
     const Node &node = model.nodes[number];
-    bool needsMemory = !node.isFusedReader && !node.isInPlace, shares = false;
+    bool needsMemory =
+        node.materializes || (!node.isFusedReader && !node.isInPlace);
+    bool shares = false;
     // A reader of a view reads its operand.
     if (node.isInPlace)
       for (unsigned result : node.results) {

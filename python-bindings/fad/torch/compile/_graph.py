@@ -132,6 +132,9 @@ def find_memory(node: fx.Node) -> dict[str, Any]:
     packet = get_packet(node)
     if packet in _FUSED:
         return {"fad.fuses": None}
+    # A view of given strides reads its operand where that is.
+    if packet is aten.as_strided:
+        return {"fad.materializes": None} if node.all_input_nodes else {}
     if packet in OVERWRITING:
         return {"fad.overwrites": None}
     if packet not in _CONVOLUTIONS:

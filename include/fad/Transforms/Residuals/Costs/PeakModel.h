@@ -52,9 +52,10 @@ struct StepTime {
 /// Operations are neither fused nor executed in place, unless the function has
 /// the attribute `fad.fuses`, for a compiler that does so. There a result of an
 /// elementwise operation has no buffer if elementwise operations and reductions
-/// alone read it, and either no other kernel runs between, or the compiler
-/// computes it in each kernel that reads it (`FusionAttr`). Its operands
-/// live until it is read instead. In backward, elementwise operations behind
+/// alone read it, and no operation that has `fad.materializes`, and either no
+/// other kernel runs between, or the compiler computes it in each kernel that
+/// reads it (`FusionAttr`). Its operands live until it is read instead. In
+/// backward, elementwise operations behind
 /// another kernel that do not need its results run before it, in the kernel
 /// that computes what they read. An elementwise operation, and one with
 /// `fad.overwrites`, writes its result over an operand of as many bytes that it
@@ -92,6 +93,8 @@ private:
     bool isBackward = false;
     /// Whether its results are in the memory of its operands, or take none.
     bool isInPlace = false;
+    /// Whether it reads its operands in memory, whatever its kind.
+    bool materializes = false;
     /// Whether it fuses with its readers, and whether it fuses with its
     /// operands.
     bool fuses = false, isFusedReader = false;
