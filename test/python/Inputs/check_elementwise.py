@@ -14,6 +14,7 @@ from elementwise_batches import check_batches
 from elementwise_checks import compare, differentiate, expect
 from elementwise_errors import check_errors
 from elementwise_reads import Scaled, check_reads
+from running_threads import count_running
 from torch.utils.checkpoint import checkpoint
 
 from fad.torch import elementwise, saved_memory
@@ -269,6 +270,7 @@ def check_processors():
     assert list_threads() == before
     torch.set_num_threads(3)
     together = differentiate(own, x)
+    assert count_running(lambda: own(x)) == 3
     torch.set_num_threads(count)
     for one, other, known in zip(alone, together, expected):
         assert torch.equal(one, other)

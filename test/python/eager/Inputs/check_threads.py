@@ -8,6 +8,7 @@ from pathlib import Path
 import torch
 import torch.nn.functional as F
 from checks import Checks
+from running_threads import count_running
 
 import fad.torch
 from fad.torch.eager import _kernels
@@ -57,6 +58,23 @@ def compare(program, values, policy):
         torch.testing.assert_close(other, found[0], rtol=0, atol=0)
 
 
+def compute(count):
+    """How many threads take part in a kernel with `count` threads."""
+    torch.set_num_threads(count)
+    x = torch.randn(1 << 20, dtype=torch.float64, requires_grad=True)
+    with fad.torch.nest(engine="deferred", min_numel=0):
+        # It computes the value, and nothing else.
+        return count_running(mish(x * 1).data_ptr)
+
+
+def check_running():
+    for _ in range(2):
+        compute(1)
+        _kernels.wait()
+    found = [compute(count) for count in THREADS]
+    assert found == [*THREADS], found
+
+
 def main():
     check = Checks()
     loaded = has_openmp()
@@ -68,6 +86,7 @@ def main():
     # Both of a program under each policy, but for a derivative of several types.
     check("kernels", lambda: _kernels.wait() >= 5)
     check("transposed", lambda: compare(mish, torch.randn(300, 201).t(), "auto"))
+    check("threads that run", check_running)
     check("PyTorch's threads alone", lambda: has_openmp() == loaded)
     check.finish()
 

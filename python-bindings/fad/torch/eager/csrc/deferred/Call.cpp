@@ -58,15 +58,29 @@ static void callOnSlice(PackedCode code, const Arguments &arguments,
 static constexpr int64_t unit = 64;
 
 /// PyTorch's threads run the slices: others would take processors from them.
+/// `at::parallel_for` is a template, which has threads where OpenMP compiles
+/// it, and then those of the compiler's own library. So an iterator of PyTorch,
+/// which is compiled with it, goes over the first elements of units.
 static void callOnHost(PackedCode code, const Arguments &arguments,
                        const std::vector<at::Tensor> &results) {
-  int64_t size = results[0].numel();
-  at::parallel_for(0, (size + unit - 1) / unit, at::internal::GRAIN_SIZE / unit,
-                   [&](int64_t begin, int64_t end) {
-                     begin *= unit;
-                     end = std::min(end * unit, size);
-                     callOnSlice(code, arguments, results, begin, end - begin);
-                   });
+  const at::Tensor &first = results[0];
+  int64_t size = first.numel();
+  if (size <= at::internal::GRAIN_SIZE || at::get_num_threads() == 1 ||
+      at::in_parallel_region())
+    return callOnSlice(code, arguments, results, 0, size);
+  at::Tensor units = first.as_strided({(size + unit - 1) / unit}, {unit});
+  auto iterator = at::TensorIterator::nullary_op(units);
+  const auto *base = static_cast<const char *>(first.const_data_ptr());
+  int64_t unitBytes = unit * static_cast<int64_t>(first.element_size());
+  auto callOnUnits = [&](char **data, const int64_t *strides, int64_t count,
+                         int64_t rows) {
+    for (int64_t row = 0; row < rows; ++row) {
+      int64_t begin = (data[0] + row * strides[1] - base) / unitBytes * unit;
+      int64_t end = std::min(begin + count * unit, size);
+      callOnSlice(code, arguments, results, begin, end - begin);
+    }
+  };
+  iterator.for_each(callOnUnits, at::internal::GRAIN_SIZE / unit);
 }
 
 std::vector<at::Tensor> call(Code code, const Arguments &arguments,
