@@ -26,13 +26,13 @@ MODULES = (
         "compile_gpu", "torch_compile", "compile_budgets", "compile_measure", "compile_tables",
         "equal_memory", "language_models", "language_measure")),
     *(f"benchmarks/eager/{name}.py" for name in (
-        "paper", "eager_methods", "eager_models", "eager_tables")),
+        "paper", "mixed", "mixed_measure", "eager_methods", "eager_models", "eager_tables")),
     *(f"benchmarks/common/{name}.py" for name in (
         "batches", "compositions", "figures", "models", "records", "steps")),
     *(f"test/GPUKit/checks/{name}.py" for name in (
         "gpu_checks", "kernel_checks", "outcomes", "torch_checks")),
     *(f"test/python/eager/Inputs/{name}.py" for name in (
-        "check_random", "cuda_autocast", "random_operators", "random_programs")),
+        "check_random", "cuda_autocast", "mixed_models", "random_operators", "random_programs")),
     "utils/test-gpu.sh",
 )  # fmt: skip
 KERNELS = "manifest.json"

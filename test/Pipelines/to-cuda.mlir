@@ -1,4 +1,5 @@
 // RUN: fad-opt %s -fad-to-cuda=chip=sm_90 | FileCheck %s
+// RUN: fad-opt %s -fad-to-cuda="chip=sm_90 results-to-arguments=true" | FileCheck %s --check-prefix=ARGUMENTS
 // RUN: not fad-opt %s -fad-to-cuda=chip=sm_61 2>&1 | FileCheck %s --check-prefix=CHIP
 // Executed in test/fad-runner/cuda.test.
 
@@ -18,6 +19,12 @@
 // CHECK-SAME:    .visible .entry f_0(
 // CHECK-SAME:    .visible .entry f_0_inplace(
 // CHECK-SAME:    .visible .entry f_0_unaligned(
+// The kernel writes to a buffer of the caller's.
+
+// ARGUMENTS-LABEL: llvm.func @f(
+// ARGUMENTS-SAME:    ) {
+// ARGUMENTS:         gpu.launch_func @kernels::@f_0 blocks in
+// ARGUMENTS:         llvm.return{{$}}
 func.func @f(%x: tensor<?x16xf32>, %w: tensor<16x8xf32>, %b: tensor<8xf32>) -> tensor<?x8xf32> {
   %zero = arith.constant 0.0 : f32
   %c0 = arith.constant 0 : index
