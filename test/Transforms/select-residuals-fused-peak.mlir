@@ -245,3 +245,101 @@ func.func @behind(%x: tensor<32xf32>, %g: tensor<32xf32> {fad.cotangent = 0 : i6
   %e = fad.opaque "adjoint" keep (%m) : (tensor<64xf32>) -> tensor<32xf32>
   return %d, %e : tensor<32xf32>, tensor<32xf32>
 }
+
+// -----
+
+// One kernel computes %p and %m, of 256 bytes each, as both read %h: %m is written over %h, and %j is
+// freed, which %q reads. With %k, of 512 bytes, are %p and %m, the result and the cotangent.
+
+// CHECK: within 1 bytes: the lowest peak is 1280 bytes
+func.func @sharing(%x: tensor<32xf32>, %g: tensor<32xf32> {fad.cotangent = 0 : i64})
+    -> (tensor<32xf32>, tensor<32xf32> {fad.gradient = 0 : i64})
+    attributes {fad.fuses = #fad.fusion<once = ["math.exp"]>} {
+  %d = fad.opaque "product" keep (%x) : (tensor<32xf32>) -> tensor<32xf32>
+  %h = fad.opaque "spread" keep (%g) : (tensor<32xf32>) -> tensor<64xf32>
+  %j = fad.opaque "spread" keep (%g, %x) : (tensor<32xf32>, tensor<32xf32>) -> tensor<64xf32>
+  %p = fad.opaque "double" elementwise (%h) : (tensor<64xf32>) -> tensor<64xf32>
+  %k = fad.opaque "weigh" keep (%p, %g) : (tensor<64xf32>, tensor<32xf32>) -> tensor<128xf32>
+  %q = fad.opaque "double" elementwise (%j) : (tensor<64xf32>) -> tensor<64xf32>
+  %m = fad.opaque "join" elementwise (%h, %q) : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
+  %e = fad.opaque "adjoint" keep (%m, %p, %k) : (tensor<64xf32>, tensor<64xf32>, tensor<128xf32>) -> tensor<32xf32>
+  return %d, %e : tensor<32xf32>, tensor<32xf32>
+}
+
+// -----
+
+// Where %m needs %k, of which %q is, too, %h and %j wait for it.
+
+// CHECK: within 1 bytes: the lowest peak is 1536 bytes
+func.func @waiting(%x: tensor<32xf32>, %g: tensor<32xf32> {fad.cotangent = 0 : i64})
+    -> (tensor<32xf32>, tensor<32xf32> {fad.gradient = 0 : i64})
+    attributes {fad.fuses = #fad.fusion<once = ["math.exp"]>} {
+  %d = fad.opaque "product" keep (%x) : (tensor<32xf32>) -> tensor<32xf32>
+  %h = fad.opaque "spread" keep (%g) : (tensor<32xf32>) -> tensor<64xf32>
+  %j = fad.opaque "spread" keep (%g, %x) : (tensor<32xf32>, tensor<32xf32>) -> tensor<64xf32>
+  %p = fad.opaque "double" elementwise (%h) : (tensor<64xf32>) -> tensor<64xf32>
+  %k = fad.opaque "weigh" keep (%p, %g) : (tensor<64xf32>, tensor<32xf32>) -> tensor<128xf32>
+  %q = fad.opaque "join" elementwise (%j, %k) : (tensor<64xf32>, tensor<128xf32>) -> tensor<64xf32>
+  %m = fad.opaque "join" elementwise (%h, %q) : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
+  %e = fad.opaque "adjoint" keep (%m, %p, %k) : (tensor<64xf32>, tensor<64xf32>, tensor<128xf32>) -> tensor<32xf32>
+  return %d, %e : tensor<32xf32>, tensor<32xf32>
+}
+
+// -----
+
+// Where %m takes 256 bytes, and frees the 128 of %h alone, it stays behind %k, which takes 640
+// beside %p and %h.
+
+// CHECK: within 1 bytes: the lowest peak is 1280 bytes
+func.func @larger(%x: tensor<32xf32>, %g: tensor<32xf32> {fad.cotangent = 0 : i64})
+    -> (tensor<32xf32>, tensor<32xf32> {fad.gradient = 0 : i64})
+    attributes {fad.fuses = #fad.fusion<once = ["math.exp"]>} {
+  %d = fad.opaque "product" keep (%x) : (tensor<32xf32>) -> tensor<32xf32>
+  %h = fad.opaque "spread" keep (%g) : (tensor<32xf32>) -> tensor<64xf16>
+  %p = fad.opaque "double" elementwise (%h) : (tensor<64xf16>) -> tensor<64xf32>
+  %k = fad.opaque "weigh" keep (%p, %g) : (tensor<64xf32>, tensor<32xf32>) -> tensor<160xf32>
+  %r = fad.opaque "sum" keep (%k, %p) : (tensor<160xf32>, tensor<64xf32>) -> tensor<32xf32>
+  %m = fad.opaque "triple" elementwise (%h) : (tensor<64xf16>) -> tensor<64xf32>
+  %e = fad.opaque "adjoint" keep (%m, %r) : (tensor<64xf32>, tensor<32xf32>) -> tensor<32xf32>
+  return %d, %e : tensor<32xf32>, tensor<32xf32>
+}
+
+// -----
+
+// Kernels of other sizes have other loops: %m stays behind %k, and %h and %j wait for it,
+// and are beside its 384 bytes.
+
+// CHECK: within 1 bytes: the lowest peak is 1792 bytes
+func.func @of_another_size(%x: tensor<32xf32>, %g: tensor<32xf32> {fad.cotangent = 0 : i64})
+    -> (tensor<32xf32>, tensor<32xf32> {fad.gradient = 0 : i64})
+    attributes {fad.fuses = #fad.fusion<once = ["math.exp"]>} {
+  %d = fad.opaque "product" keep (%x) : (tensor<32xf32>) -> tensor<32xf32>
+  %h = fad.opaque "spread" keep (%g) : (tensor<32xf32>) -> tensor<64xf32>
+  %j = fad.opaque "spread" keep (%g, %x) : (tensor<32xf32>, tensor<32xf32>) -> tensor<64xf32>
+  %p = fad.opaque "double" elementwise (%h) : (tensor<64xf32>) -> tensor<64xf32>
+  %k = fad.opaque "weigh" keep (%p, %g) : (tensor<64xf32>, tensor<32xf32>) -> tensor<128xf32>
+  %m = fad.opaque "join" elementwise (%h, %j) : (tensor<64xf32>, tensor<64xf32>) -> tensor<96xf32>
+  %e = fad.opaque "adjoint" keep (%m, %p) : (tensor<96xf32>, tensor<64xf32>) -> tensor<32xf32>
+  %f = fad.opaque "shift" keep (%e, %k) : (tensor<32xf32>, tensor<128xf32>) -> tensor<32xf32>
+  return %d, %f : tensor<32xf32>, tensor<32xf32>
+}
+
+// -----
+
+// Where %h has parts that %p and %m read, they share none of it: it waits, with 512 bytes, beside %k and
+// %p, and while %m, of 256, is computed.
+
+// CHECK: within 1 bytes: the lowest peak is 1664 bytes
+func.func @of_parts(%x: tensor<32xf32>, %g: tensor<32xf32> {fad.cotangent = 0 : i64})
+    -> (tensor<32xf32>, tensor<32xf32> {fad.gradient = 0 : i64})
+    attributes {fad.fuses = #fad.fusion<once = ["math.exp"]>} {
+  %d = fad.opaque "product" keep (%x) : (tensor<32xf32>) -> tensor<32xf32>
+  %h = fad.opaque "spread" keep (%g) : (tensor<32xf32>) -> tensor<128xf32>
+  %h1 = fad.opaque "first" view (%h) : (tensor<128xf32>) -> tensor<64xf32>
+  %p = fad.opaque "double" elementwise (%h1) : (tensor<64xf32>) -> tensor<64xf32>
+  %k = fad.opaque "weigh" keep (%p, %g) : (tensor<64xf32>, tensor<32xf32>) -> tensor<128xf32>
+  %h2 = fad.opaque "last" view (%h) : (tensor<128xf32>) -> tensor<64xf32>
+  %m = fad.opaque "triple" elementwise (%h2) : (tensor<64xf32>) -> tensor<64xf32>
+  %e = fad.opaque "adjoint" keep (%m, %p, %k) : (tensor<64xf32>, tensor<64xf32>, tensor<128xf32>) -> tensor<32xf32>
+  return %d, %e : tensor<32xf32>, tensor<32xf32>
+}

@@ -13,6 +13,10 @@
 // steps of backward moves them: for each kernel that does not fuse, out of the
 // steps between it and the next one.
 //
+// It also makes one kernel of elementwise operations that read the same
+// operands, however many other kernels are between them: of both cotangents of
+// a product, for example. A second pass moves the later of them to the earlier.
+//
 //===----------------------------------------------------------------------===//
 
 #include "fad/Transforms/Residuals/Costs/PeakTimeline.h"
@@ -114,4 +118,230 @@ void PeakModel::Timeline::hoistFused() {
         order.push_back(step);
   }
   steps = std::move(order);
+}
+
+//===----------------------------------------------------------------------===//
+// Operations that share operands
+//===----------------------------------------------------------------------===//
+
+/// The steps of backward in segments, between which are kernels that fuse with
+/// no other: kernel `s` is behind segment `s`, and makes what is ready in
+/// segment `s + 1`.
+class PeakModel::Timeline::Segments {
+public:
+  explicit Segments(const Timeline &timeline);
+
+  /// Moves each operation that shares operands with one of an earlier segment.
+  void hoist();
+  /// The steps in their new order, those of forward among them.
+  SmallVector<Step> getOrder() const;
+
+private:
+  /// A step that reads a copy in memory: a kernel, or its last operation.
+  struct Reader {
+    unsigned step;
+    bool isBarrier;
+    Cost::Count elements;
+  };
+
+  const Node &getNode(unsigned step) const {
+    return timeline.model.nodes[timeline.steps[step].number];
+  }
+  /// The elements for each of which a step computes something, which are the
+  /// same in all operations of a kernel.
+  Cost::Count getElements(unsigned step) const;
+  /// Whether a step is elementwise and has a result in memory that no other of
+  /// its segment reads alone.
+  bool isRoot(unsigned step) const;
+  /// The last segment, or the kernel behind it, in which any step but `step`
+  /// reads a copy: twice the segment, and 1 more for the kernel; -1 if there is
+  /// none.
+  int64_t getLast(unsigned copy, unsigned step) const;
+  /// The bytes of a copy's buffer that ends with its last reader.
+  Cost::Count getFreeableBytes(unsigned copy) const;
+  /// The segment before its own to which a step moves.
+  std::optional<unsigned> findSegment(unsigned step) const;
+  /// Moves a step to a segment, behind those that compute its operands inline.
+  void move(unsigned step, unsigned segment);
+
+  const Timeline &timeline;
+  /// The segment of each step; the steps that moved to each segment; the
+  /// kernels behind the segments.
+  SmallVector<unsigned> segmentOf;
+  SmallVector<SmallVector<unsigned>> moved;
+  llvm::BitVector hasMoved;
+  /// For each copy: the first segment that has it; the step of backward that
+  /// makes it, or -1; the steps that read it in memory; whether its buffer
+  /// lasts to the end of the step.
+  SmallVector<unsigned> ready;
+  SmallVector<int> makerOf;
+  SmallVector<SmallVector<Reader, 2>> readers;
+  llvm::BitVector isKept;
+};
+
+PeakModel::Timeline::Segments::Segments(const Timeline &timeline)
+    : timeline(timeline), segmentOf(timeline.steps.size()), moved(1),
+      hasMoved(timeline.steps.size()), ready(timeline.isInMemory.size()),
+      makerOf(timeline.isInMemory.size(), -1),
+      readers(timeline.isInMemory.size()), isKept(timeline.isInMemory.size()) {
+  const PeakModel &model = timeline.model;
+  for (unsigned result : model.results)
+    isKept.set(timeline.get(result, inForward));
+  for (unsigned gradient : model.gradients)
+    isKept.set(timeline.getInBackward(gradient));
+  for (unsigned step = timeline.numForward; step < segmentOf.size(); ++step) {
+    auto [number, copy] = timeline.steps[step];
+    unsigned segment = segmentOf[step] = moved.size() - 1;
+    if (copy != inBackward) {
+      makerOf[timeline.get(number, copy)] = step;
+      ready[timeline.get(number, copy)] = segment;
+      continue;
+    }
+    bool isBarrier = timeline.isBarrier(timeline.steps[step]);
+    if (isBarrier)
+      moved.emplace_back();
+    bool isInline = !isBarrier;
+    for (unsigned result : getNode(step).results) {
+      unsigned made = timeline.get(result, inBackward);
+      makerOf[made] = step;
+      ready[made] = moved.size() - 1;
+      isInline &= timeline.inlined[made].has_value();
+    }
+    if (isInline)
+      continue;
+    timeline.forEachSource(getNode(step), copy, [&](unsigned used) {
+      if (readers[used].empty() || readers[used].back().step != step)
+        readers[used].push_back({step, isBarrier, getElements(step)});
+    });
+  }
+}
+
+Cost::Count PeakModel::Timeline::Segments::getElements(unsigned step) const {
+  const PeakModel &model = timeline.model;
+  Cost::Count elements = 0;
+  for (unsigned result : getNode(step).results)
+    elements = std::max<Cost::Count>(elements, model.elements[result]);
+  if (!getNode(step).fuses)
+    for (unsigned read : getNode(step).reads)
+      elements = std::max<Cost::Count>(elements, model.elements[read]);
+  return elements;
+}
+
+bool PeakModel::Timeline::Segments::isRoot(unsigned step) const {
+  if (timeline.steps[step].copy != inBackward || !getNode(step).fuses)
+    return false;
+  return llvm::all_of(getNode(step).results, [&](unsigned result) {
+    unsigned copy = timeline.get(result, inBackward);
+    return !timeline.inlined[copy] &&
+           (timeline.isInMemory[copy] ||
+            getLast(copy, step) > 2 * int64_t(segmentOf[step]));
+  });
+}
+
+int64_t PeakModel::Timeline::Segments::getLast(unsigned copy,
+                                               unsigned step) const {
+  int64_t place = -1;
+  for (const Reader &reader : readers[copy])
+    if (reader.step != step)
+      place = std::max<int64_t>(place,
+                                2 * segmentOf[reader.step] + reader.isBarrier);
+  return place;
+}
+
+Cost::Count
+PeakModel::Timeline::Segments::getFreeableBytes(unsigned copy) const {
+  const PeakModel &model = timeline.model;
+  unsigned value = copy % model.values.size();
+  if (isKept[copy] ||
+      (model.nodeOf[value] < 0 && !llvm::is_contained(model.cotangents, value)))
+    return 0;
+  return copy == timeline.get(value, encoded) ? model.savedBytes[value]
+                                              : model.bytes[value];
+}
+
+std::optional<unsigned>
+PeakModel::Timeline::Segments::findSegment(unsigned step) const {
+  const PeakModel &model = timeline.model;
+  unsigned own = segmentOf[step], first = 0;
+  Cost::Count elements = getElements(step), made = 0, freed = 0;
+  for (unsigned result : getNode(step).results)
+    made += model.bytes[result];
+  // The bytes that it shares with each segment before its own.
+  llvm::SmallDenseMap<unsigned, Cost::Count> shared;
+  llvm::SmallDenseSet<unsigned> sources;
+  timeline.forEachSource(getNode(step), inBackward, [&](unsigned used) {
+    if (!sources.insert(used).second)
+      return;
+    first = std::max(first, ready[used]);
+    if (getLast(used, step) < 2 * int64_t(own))
+      freed += getFreeableBytes(used);
+    // Operations read other parts of a larger operand, which they do not share.
+    if (model.elements[used % model.values.size()] > elements)
+      return;
+    llvm::SmallDenseSet<unsigned> segments;
+    for (const Reader &reader : readers[used])
+      if (!reader.isBarrier && reader.elements == elements &&
+          segmentOf[reader.step] < own &&
+          segments.insert(segmentOf[reader.step]).second)
+        shared[segmentOf[reader.step]] +=
+            model.bytes[used % model.values.size()];
+  });
+  if (made > freed)
+    return std::nullopt;
+  std::optional<unsigned> best;
+  for (auto [segment, bytes] : shared)
+    if (segment >= first &&
+        (!best || std::pair(bytes, segment) > std::pair(shared[*best], *best)))
+      best = segment;
+  return best;
+}
+
+void PeakModel::Timeline::Segments::move(unsigned step, unsigned segment) {
+  if (timeline.steps[step].copy == inBackward)
+    timeline.forEachRead(getNode(step), inBackward, [&](unsigned used) {
+      if (makerOf[used] >= 0 && segmentOf[makerOf[used]] > segment)
+        move(makerOf[used], segment);
+    });
+  segmentOf[step] = segment;
+  moved[segment].push_back(step);
+  hasMoved.set(step);
+  if (timeline.steps[step].copy == inBackward)
+    for (unsigned result : getNode(step).results)
+      ready[timeline.get(result, inBackward)] = segment;
+}
+
+void PeakModel::Timeline::Segments::hoist() {
+  for (unsigned step = timeline.numForward; step < segmentOf.size(); ++step)
+    if (isRoot(step))
+      if (std::optional<unsigned> segment = findSegment(step))
+        move(step, *segment);
+}
+
+SmallVector<PeakModel::Timeline::Step>
+PeakModel::Timeline::Segments::getOrder() const {
+  ArrayRef<Step> steps = timeline.steps;
+  SmallVector<Step> order(steps.take_front(timeline.numForward));
+  unsigned current = 0;
+  auto addMoved = [&] {
+    for (unsigned step : moved[current])
+      // Operations that are computed inline may have moved further since.
+      if (segmentOf[step] == current)
+        order.push_back(steps[step]);
+  };
+  for (unsigned step = timeline.numForward; step < steps.size(); ++step) {
+    if (timeline.isBarrier(steps[step])) {
+      addMoved();
+      ++current;
+    }
+    if (!hasMoved[step])
+      order.push_back(steps[step]);
+  }
+  addMoved();
+  return order;
+}
+
+void PeakModel::Timeline::hoistSharing() {
+  Segments segments(*this);
+  segments.hoist();
+  steps = segments.getOrder();
 }

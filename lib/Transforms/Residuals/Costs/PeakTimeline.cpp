@@ -285,6 +285,7 @@ Cost::Count PeakModel::Timeline::getPeak() {
   if (model.fusion) {
     findFusion();
     hoistFused();
+    hoistSharing();
   }
   findLastReads();
   // After the last step, the results are in memory.

@@ -1,12 +1,12 @@
 """The peak of a step that Inductor has compiled: with checkpoints it is not above eager
-PyTorch's, it is within the lowest budget that fad accepts, and a budget takes no more than
-stock Inductor. The allocator gives what the kernels need, whatever they compute, so that no
+PyTorch's, it is within the lowest budget that fad accepts, whose estimate it has, and a budget
+takes no more than stock Inductor. The allocator gives what the kernels need, whatever they compute, so that no
 compiler is needed: they are empty.
 
 usage: check_inductor_peak.py [--every]
 
-Without --every, one module of one layer has the lowest budget in place of three of two and
-three, and the checkpoints are of one layer in place of three."""
+Without --every, one module of one layer has the lowest budget in place of four of one to three,
+and the checkpoints are of one layer in place of three."""
 
 import logging
 import re
@@ -93,13 +93,16 @@ class Embedded(nn.Module):
 
 
 class Mixed(nn.Module):
-    """A layer like those of ConvNeXt, whose convolution has one channel a group."""
+    """A layer like those of ConvNeXt, whose convolutions have one channel a group. Backward needs the
+    first one's result for the gradient of the second one's filter alone, after its largest tensors."""
 
     def __init__(self, size):
         super().__init__()
-        self.mix = nn.Conv2d(size, size, 7, padding=3, groups=size)
+        self.mix = nn.Sequential(
+            *(nn.Conv2d(size, size, 7, padding=3, groups=size) for _ in range(2))
+        )
         self.norm = nn.LayerNorm(size)
-        self.up, self.down = nn.Linear(size, 4 * size), nn.Linear(4 * size, size)
+        self.up, self.down = nn.Linear(size, 2 * size), nn.Linear(2 * size, size)
 
     def forward(self, x):
         y = self.up(self.norm(self.mix(x).permute(0, 2, 3, 1)))
@@ -108,14 +111,14 @@ class Mixed(nn.Module):
 
 class Depthwise(nn.Module):
     """A low budget repeats the convolutions in backward. In another layout of the images
-    their gradients would need four times the budget."""
+    their gradients would need three times the budget."""
 
-    def __init__(self, size=192, depth=2):
+    def __init__(self, size=192, depth=1):
         super().__init__()
         self.layers = nn.Sequential(*(Mixed(size) for _ in range(depth)))
 
     def forward(self, x):
-        return self.layers(x.view(2, -1, 8, 8)).square().mean()
+        return self.layers(x.view(2, -1, 16, 16)).square().mean()
 
 
 class Classifier(nn.Module):
@@ -157,20 +160,40 @@ def find_lowest(model, x):
     return int(lowest.replace(",", ""))
 
 
-def check_layout(model, x, budget, peak, every):
-    """The layout that fad turns off is taken where the user asks for it. A selection that repeats
-    convolutions exceeds the budget there, so that another one is taken."""
-    options = {"fad.budget": budget - 1, "layout_optimization": True}
+def measure_trials(model, x, options):
+    """The peak of a step, and the scheduled peak and the estimate of each selection tried."""
     messages = []
     handler = logging.Handler()
     handler.emit = lambda record: messages.append(record.getMessage())
     logger = logging.getLogger("fad.torch.compile")
     logger.addHandler(handler)
     logger.setLevel(logging.INFO)
-    optimized = measure(model, x, options)
+    peak = measure(model, x, options)
     logger.removeHandler(handler)
-    trials = [re.match(r"(\d+) bytes at the scheduled peak", each) for each in messages]
-    scheduled = [int(trial[1]) for trial in trials if trial]
+    found = re.findall(
+        r"(\d+) bytes at the scheduled peak, for an estimate of (\d+)", "\n".join(messages)
+    )
+    return peak, [(int(scheduled), int(estimate)) for scheduled, estimate in found]
+
+
+def check_estimate():
+    """Kernels that compute both cotangents of a gate's product, though a product of matrices is
+    between these, have the estimated peak. It would be 9% higher with a kernel for each."""
+    peak, trials = measure_trials(Decoder(128, depth=2), torch.randn(512, 128), {"fad.budget": 1})
+    scheduled, estimate = min(trials)
+    print(f"estimate {estimate}, scheduled {scheduled}, measured {peak}")
+    if scheduled != peak:
+        yield "the lowest peak is not the scheduled one"
+    if abs(estimate / peak - 1) > 0.01:
+        yield f"the estimate of the lowest peak is {estimate}, not {peak}"
+
+
+def check_layout(model, x, budget, peak, every):
+    """The layout that fad turns off is taken where the user asks for it. A selection that repeats
+    convolutions exceeds the budget there, so that another one is taken."""
+    options = {"fad.budget": budget - 1, "layout_optimization": True}
+    optimized, trials = measure_trials(model, x, options)
+    scheduled = [each for each, _ in trials]
     print(f"in the user's layout: scheduled {scheduled}, measured {optimized}")
     if max(scheduled) < 2 * budget:
         yield "the user's layout is not taken"
@@ -191,10 +214,10 @@ def main():
     torch.manual_seed(0)
     x = torch.randn(1024, 32)
     wrong = []
-    images = torch.randn(2, 192 * 8 * 8)
+    images = torch.randn(2, 192 * 16 * 16)
     every = "--every" in sys.argv
-    others = [(Decoder(), x), (Embedded(), x)] if every else []
-    for model, operand in *others, (Depthwise(depth=2 if every else 1), images):
+    others = [(Decoder(), x), (Embedded(), x), (Depthwise(depth=2), images)] if every else []
+    for model, operand in *others, (Depthwise(), images):
         budget = find_lowest(model, operand)
         name = type(model).__name__
         # An error is no exception: that would only warn.
@@ -212,6 +235,7 @@ def main():
         wrong += [f"the budget of {name} is not kept"] * (peak > budget)
     if not copies_filters():
         wrong += check_layout(model, operand, budget, peak, every)
+        wrong += check_estimate()
     warnings.filterwarnings("error", "fad leaves|no selection", RuntimeWarning)
     model = Classifier()
     stock, peak = measure(model, x, {}, "inductor"), measure(model, x, {"fad.budget": 1.0})

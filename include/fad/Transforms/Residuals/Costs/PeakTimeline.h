@@ -32,6 +32,7 @@ public:
 
 private:
   class Kernels;
+  class Segments;
   enum Copy { inForward, inBackward, encoded, decoded, loaded, numCopies };
   struct Step {
     /// The number of a node; if `copy` is `decoded` or `loaded`, of a value.
@@ -72,6 +73,9 @@ private:
   /// Moves operations of backward that fuse with others before the kernel
   /// between them.
   void hoistFused();
+  /// Moves operations of backward to kernels before theirs that read the same
+  /// operands, if no more bytes live between them then.
+  void hoistSharing();
   /// Whether elementwise operations of `run`, the steps from `kernel` to the
   /// next one, move before `kernel`, and to the steps `before` it.
   llvm::BitVector findHoisted(ArrayRef<Step> before, const Step &kernel,
