@@ -159,6 +159,24 @@ func.func @overwritten(%x: tensor<32xf32>, %g: tensor<32xf32> {fad.cotangent = 0
 
 // -----
 
+// A copy has another layout than %a, and is not written over it: both take 256 bytes at once.
+
+// CHECK: within 1 bytes: the lowest peak is 512 bytes
+func.func @copied(%x: tensor<32xf32>, %g: tensor<32xf32> {fad.cotangent = 0 : i64})
+    -> (tensor<32xf32>, tensor<32xf32> {fad.gradient = 0 : i64})
+    attributes {fad.fuses = #fad.fusion<once = ["math.exp"]>} {
+  %a = fad.opaque "make" keep (%x) : (tensor<32xf32>) -> tensor<64xf32>
+  %c = fad.elementwise ins(%a : tensor<64xf32>) -> tensor<64xf32> {
+  ^bb0(%p: f32):
+    fad.yield %p : f32
+  }
+  %d = fad.opaque "product" keep (%c) : (tensor<64xf32>) -> tensor<32xf32>
+  %e = fad.opaque "adjoint" keep (%g, %x) : (tensor<32xf32>, tensor<32xf32>) -> tensor<32xf32>
+  return %d, %e : tensor<32xf32>, tensor<32xf32>
+}
+
+// -----
+
 // A kernel takes memory for itself.
 
 // CHECK: within 1 bytes: the lowest peak is 1384 bytes

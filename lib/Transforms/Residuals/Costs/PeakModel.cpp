@@ -45,6 +45,16 @@ static bool fusesWithReaders(Operation *op) {
   return op->hasAttr(FadDialect::kFusesAttr) || isElementwise(op);
 }
 
+/// Whether `op` copies its operand, as for another layout alone: no element of
+/// the copy is in the place of the operand's.
+static bool isCopy(Operation *op) {
+  if (op->getNumRegions() != 1 || !op->getRegion(0).hasOneBlock())
+    return false;
+  Operation &end = op->getRegion(0).front().back();
+  return &op->getRegion(0).front().front() == &end && end.getNumOperands() &&
+         llvm::all_of(end.getOperands(), llvm::IsaPred<BlockArgument>);
+}
+
 /// Whether `op`, a reduction, reduces the last dimensions: the sizes of its
 /// result, but for those of 1 at the end, are the first ones of its operand.
 static bool reducesLast(Operation *op) {
@@ -123,7 +133,8 @@ void PeakModel::addNode(Operation *op, CostModel &costs) {
   if (fusion) {
     node.fuses = !node.isInPlace && fusesWithReaders(op);
     node.isFusedReader = node.fuses || isReduction(op);
-    node.overwrites = node.fuses || op->hasAttr(FadDialect::kOverwritesAttr);
+    node.overwrites =
+        (node.fuses && !isCopy(op)) || op->hasAttr(FadDialect::kOverwritesAttr);
     if (isReduction(op))
       (reducesLast(op) ? node.reducesRows : node.reducesColumns) = true;
     else if (!node.fuses && !node.isInPlace)

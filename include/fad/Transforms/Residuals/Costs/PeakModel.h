@@ -59,9 +59,9 @@ struct StepTime {
 /// another kernel that do not need its results run before it, in the kernel
 /// that computes what they read; and those that read what an earlier kernel
 /// of elementwise operations reads run in that, if their operands are there and
-/// they take no more bytes than they free. An elementwise operation, and one
-/// with `fad.overwrites`, writes its result over an operand of as many bytes
-/// that it is the last to read.
+/// they take no more bytes than they free. An elementwise operation that is
+/// no copy, and one with `fad.overwrites`, writes its result over an operand of
+/// as many bytes that it is the last to read.
 class PeakModel {
 public:
   PeakModel(const JointFunction &joint, CostModel &costs);
