@@ -26,6 +26,7 @@ from fit_sizes import (
     Mean,
     Mixed,
     Wide,
+    check_again,
     check_least,
     check_mixed,
     check_planted,
@@ -364,6 +365,7 @@ if __name__ == "__main__":
         check_growth()
         check_search()
         check_least()
+        check_again()
         check_traced()
         check_copies()
         check_progress()

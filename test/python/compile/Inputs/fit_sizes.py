@@ -8,6 +8,7 @@ import torch
 from torch import nn
 
 import fad.torch
+from fad.torch._fit.compiled import _Kept
 from fad.torch._fit.fit import _Step
 from fad.torch._fit.search import find_largest
 from fad.torch.compile._alternatives import Search
@@ -137,6 +138,39 @@ def check_least():
         trial = Search(table, table.split, table.schedule).find_least()
         found = trial.peak, trial.plan["peak"], table.scheduled
         assert found == (least, least, []), found
+
+
+def check_again():
+    """At a second size near the first, one selection alone is scheduled, that of the lowest peak at the
+    first; far from it, as many are as there. Both times, the peak is that of a search by itself."""
+    model = nn.Sequential(Wide(), Wide(), Mean())
+    schedule, schedule_step = _Kept._schedule, _Step.schedule
+
+    def count(*arguments):
+        counts[-1] += 1
+        return schedule(*arguments)
+
+    def begin(*arguments):
+        counts.append(0)
+        return schedule_step(*arguments)
+
+    def find(size, **options):
+        x = torch.empty(size, 32, device="meta")
+        return fad.torch.fit(model, x, plans=["lowest"], **options)["lowest"]
+
+    for size, is_near in ((512, True), (128, False)):
+        counts = []
+        with (
+            mock.patch.object(_Kept, "_schedule", count),
+            mock.patch.object(_Step, "schedule", begin),
+        ):
+            one = find(size, memory="1.4MB")
+        first, second, *others = filter(None, counts)
+        # Later ones are near the second.
+        assert first > 1 == max([1, *others]), (size, counts)
+        assert second == (1 if is_near else first), (size, counts)
+        assert one.largest > size and (one.largest < size * 5 / 4) == is_near, (size, one.largest)
+        assert one.largest_peak == find(one.largest).peak, (size, one)
 
 
 def check_search():
