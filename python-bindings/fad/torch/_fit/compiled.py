@@ -43,18 +43,25 @@ class Scheduled:
     """The memory of a step of each graph, in the order of forward, as a budget chooses; and of one
     graph, its `guide`, by which searches of sizes are steered: that of the fastest step for a
     fraction, and one of as many bytes as an estimate for the lowest peak. Where the budget `is_left`
-    without a choice, it has that alone."""
+    without a choice, it has that alone. For the lowest peak, there is the `budget` of each graph by
+    which the partitioner finds it."""
 
     graphs: list[StepMemory] = field(default_factory=list)
     guide: StepMemory | None = None
     is_left: bool = False
+    budgets: list[int] = field(default_factory=list)
 
     def add(
-        self, memory: StepMemory, guide: StepMemory | None = None, is_left: bool = False
+        self,
+        memory: StepMemory,
+        guide: StepMemory | None = None,
+        is_left: bool = False,
+        budget: int | None = None,
     ) -> None:
         """Adds the step of a graph."""
         self.guide = None if self.graphs else guide
         self.is_left = self.is_left or is_left
+        self.budgets.append(memory.bytes if budget is None else budget)
         self.graphs.append(memory)
 
     def join(self) -> StepMemory:
@@ -174,7 +181,9 @@ class _Kept(Partitioner):
 
 
 class _Lowest(_Kept):
-    """Takes the lowest peak that any budget has, with more chunks where these lower it."""
+    """Takes the lowest peak that any budget has, with more chunks where these lower it. Where it
+    `is_named`, that is the budget, of which the step is: it may take less, as a search within a budget
+    tries other selections."""
 
     # The estimate of that peak, which takes no schedule, where there is one.
     least: int | None = None
@@ -182,12 +191,16 @@ class _Lowest(_Kept):
     before: Selection | None = None
     selection: Selection | None = None
 
-    def __init__(self, chunks: Chunks) -> None:
+    # The budget of the step, where it is named.
+    budget: int | None = None
+
+    def __init__(self, chunks: Chunks, is_named: bool = False) -> None:
         super().__init__(budget=1, chunks=chunks)
+        self.is_named = is_named
 
     def forget(self) -> None:
         super().forget()
-        self.least = self.selection = None
+        self.least = self.selection = self.budget = None
 
     def choose(self, search: Search) -> Trial:
         self.narrow(1)
@@ -203,7 +216,12 @@ class _Lowest(_Kept):
             return again
         found = search.find_lowest()
         self.selection = search.describe(found)
-        return found
+        if not self.is_named:
+            return found
+        self.budget = found.peak
+        self.options = {**self.options, "peak_budget": found.peak}
+        search.restart()
+        return self.choose_within(search.make_trial, search.refine)
 
     def find_steps(
         self, chosen: Parts, num_fwd_outputs: int, modules: Collection[str]
@@ -225,11 +243,16 @@ class _Plans(CustomPartitionerFn):
         modules: Collection[str],
         chunks: Chunks,
         accepts: Accepts | None,
-        selections: Selections,
+        selections: Selections | None,
     ) -> None:
-        self.modules, self.accepts, self.selections = modules, accepts, selections
+        self.modules, self.accepts = modules, accepts
+        # Where no other size follows, the lowest is that of the budget by which it is named.
+        is_named = selections is None
+        self.selections: Selections = {} if selections is None else selections
         self.own = {
-            name: _Lowest(chunks) if budget == LOWEST else _Kept(budget=budget, chunks=chunks)
+            name: _Lowest(chunks, is_named)
+            if budget == LOWEST
+            else _Kept(budget=budget, chunks=chunks)
             for name, budget in options.items()
         }
         self.found = {name: Scheduled() for name in options}
@@ -254,7 +277,8 @@ class _Plans(CustomPartitionerFn):
             copy = fx.GraphModule(gm, copy_graph(gm.graph))
             chosen = own(copy, joint_inputs, **options)
             steps = own.find_steps(chosen, options["num_fwd_outputs"], self.modules)
-            self.found[name].add(*steps, is_left=own.is_left)
+            budget = own.budget if isinstance(own, _Lowest) else None
+            self.found[name].add(*steps, is_left=own.is_left, budget=budget)
             if isinstance(own, _Lowest) and own.selection:
                 self.selections[graph] = own.selection
             own.kept = []
@@ -280,7 +304,6 @@ def schedule_step(
     if has_stock:
         found |= _capture(loss, example, _Stock(names), _compile_stock)
     if budgets:
-        selections = {} if selections is None else selections
         plans = _Plans(budgets, names, chunks, accepts, selections)
         found |= _capture(loss, example, plans, compile_inductor)
     return found

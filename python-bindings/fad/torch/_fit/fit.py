@@ -112,6 +112,7 @@ def fit(
         chosen["budget"] = budget
     mode = FakeTensorMode(allow_non_fake_inputs=True)
     step = _Step(make_fake_model(model, mode), mode, make_optimizer, device == "cpu", chunks)
+    step.selections = None if memory is None else {}
     wanted = [*plans, *["budget"] * (budget is not None)]
     with clear_progress():
         answer = _Answer(step, found, chosen, wanted, memory, vary, size)
@@ -141,7 +142,8 @@ class _Step:
         self.marks = ModuleMarks({"": self.loss.model})
         # Calls of libraries that are too large to run alone.
         self.limit = Limit(_ELEMENTS if has_workspaces else 0, set())
-        self.selections: Selections = {}
+        # None where no other size follows.
+        self.selections: Selections | None = None
 
     def replace_model(self, model: torch.nn.Module) -> "_Step":
         """Returns the step of another fake model."""
@@ -295,7 +297,7 @@ class _Answer:
                 memory = each.join()
                 found[name] = memory, count_kept(memory)
                 if example is self.example:
-                    self.peaks[name] = max(memory.bytes for memory in each.graphs)
+                    self.peaks[name] = max(each.budgets)
         for name, (memory, _) in found.items():
             self.sizes[name].add(example.get_size(self.vary), memory)
         return found
@@ -440,7 +442,7 @@ class _Answer:
         if name == "budget":
             return {"fad.budget": self.budgets[name], **options}
         # A budget is for each graph alone.
-        if self.graphs > 1:
+        if self.graphs > 1 or self.memory is None:
             return {"fad.budget": self.peaks[name], **options}
         left = (self.memory or 0) - self._count_static(self.example)
         return {"fad.budget": max(left, step), **options}

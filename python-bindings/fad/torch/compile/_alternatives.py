@@ -93,6 +93,10 @@ class Search:
         # That of the first trial.
         self.fastest: Trial | None = None
 
+    def restart(self) -> None:
+        """Lets the next search begin with the first counts; selections that were tried are known."""
+        self._counts, self.fastest = self._alternatives.first, None
+
     def make_trial(self, bound: int | None) -> Trial:
         """Returns the trial of the selection within `bound`, the same one for the same selection."""
         parts, plan = self._split_within(bound)

@@ -164,6 +164,10 @@ def check_compiled():
         answer = fad.torch.fit(model, x)
     assert not log.called
     check_plans(model, x, answer, ["inductor", "fad", "lowest"])
+    # The lowest is what its option gives.
+    budget = answer["lowest"].options["fad.budget"]
+    named = fad.torch.fit(model, x, plans=[], budget=budget)["budget"]
+    assert named.peak == answer["lowest"].peak and named.step <= budget, (named, budget)
     assert answer["fad"].kept < answer["inductor"].kept < answer["eager"].kept
     assert answer["lowest"].peak <= answer["fad"].peak
     print("compiled: peaks are the allocator's")
