@@ -198,9 +198,11 @@ class _SaveChunks(_SaveMemory):
 
 
 def find_parts(buffer: Any) -> list[Any]:
-    """Returns the buffers that are taken out of `buffer`, where that is a tuple."""
-    users = [getattr(user.node, "get_outputs", list)() for user in buffer.users]
-    return [each for made in users for each in made if isinstance(each.node, MultiOutput)]
+    """Returns the buffers that are taken out of `buffer`, where that is a tuple. Parts of others may
+    have to wait for it, too, as random numbers wait for earlier ones."""
+    readers = [user.node for user in buffer.users if not user.is_weak]
+    made = [each for node in readers for each in getattr(node, "get_outputs", list)()]
+    return [each for each in made if isinstance(each.node, MultiOutput)]
 
 
 def _unpack_early(nodes: list[BaseSchedulerNode]) -> list[BaseSchedulerNode]:
