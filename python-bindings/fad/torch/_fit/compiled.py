@@ -219,9 +219,13 @@ class _Lowest(_Kept):
         if not self.is_named:
             return found
         self.budget = found.peak
-        self.options = {**self.options, "peak_budget": found.peak}
         search.restart()
-        return self.choose_within(search.make_trial, search.refine)
+        # The next graph's lowest peak is found without a budget.
+        options, self.options = self.options, {**self.options, "peak_budget": found.peak}
+        try:
+            return self.choose_within(search.make_trial, search.refine)
+        finally:
+            self.options = options
 
     def find_steps(
         self, chosen: Parts, num_fwd_outputs: int, modules: Collection[str]
