@@ -155,14 +155,14 @@ build_beside_packages() {
   installing=$!
   set +m
   exec 9>&-
-  trap 'kill -- -$installing 2>/dev/null; exit 130' INT TERM
+  trap 'kill -- -$installing 2>/dev/null || true; exit 130' HUP INT TERM
   cmake --build build --target "$@" || status=$?
   [ $status = 0 ] || kill -- -$installing 2>/dev/null || true
   wait $installing || {
     [ $status != 0 ] || cat "$venv.log" >&2
     status=1
   }
-  trap - INT TERM
+  trap - HUP INT TERM
   return $status
 }
 

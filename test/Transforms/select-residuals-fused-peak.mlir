@@ -361,3 +361,40 @@ func.func @of_parts(%x: tensor<32xf32>, %g: tensor<32xf32> {fad.cotangent = 0 : 
   %e = fad.opaque "adjoint" keep (%m, %p, %k) : (tensor<64xf32>, tensor<64xf32>, tensor<128xf32>) -> tensor<32xf32>
   return %d, %e : tensor<32xf32>, tensor<32xf32>
 }
+
+// -----
+
+// A gradient lasts, whatever reads it last: %m waits, which would take as much beside it.
+
+// CHECK: within 1 bytes: the lowest peak is 1408 bytes
+func.func @direct(%x: tensor<64xf32>, %w: tensor<32xf32>, %g: tensor<32xf32> {fad.cotangent = 0 : i64})
+    -> (tensor<32xf32>, tensor<64xf32> {fad.gradient = 0 : i64}, tensor<32xf32> {fad.gradient = 1 : i64})
+    attributes {fad.fuses = #fad.fusion<once = ["math.exp"]>} {
+  %d = fad.opaque "product" keep (%x) : (tensor<64xf32>) -> tensor<32xf32>
+  %h = fad.opaque "spread" keep (%g) : (tensor<32xf32>) -> tensor<64xf32>
+  %p = fad.opaque "double" elementwise (%h) : (tensor<64xf32>) -> tensor<64xf32>
+  %k = fad.opaque "weigh" keep (%p, %g) : (tensor<64xf32>, tensor<32xf32>) -> tensor<160xf32>
+  %r = fad.opaque "sum" keep (%k, %p) : (tensor<160xf32>, tensor<64xf32>) -> tensor<32xf32>
+  %m = fad.opaque "triple" elementwise (%h) : (tensor<64xf32>) -> tensor<64xf32>
+  %e = fad.opaque "adjoint" keep (%m, %r) : (tensor<64xf32>, tensor<32xf32>) -> tensor<32xf32>
+  return %d, %h, %e : tensor<32xf32>, tensor<64xf32>, tensor<32xf32>
+}
+
+// -----
+
+// So does the operand of a view that is a gradient.
+
+// CHECK: within 1 bytes: the lowest peak is 1408 bytes
+func.func @viewed(%x: tensor<64xf32>, %w: tensor<32xf32>, %g: tensor<32xf32> {fad.cotangent = 0 : i64})
+    -> (tensor<32xf32>, tensor<64xf32> {fad.gradient = 0 : i64}, tensor<32xf32> {fad.gradient = 1 : i64})
+    attributes {fad.fuses = #fad.fusion<once = ["math.exp"]>} {
+  %d = fad.opaque "product" keep (%x) : (tensor<64xf32>) -> tensor<32xf32>
+  %h = fad.opaque "spread" keep (%g) : (tensor<32xf32>) -> tensor<64xf32>
+  %p = fad.opaque "double" elementwise (%h) : (tensor<64xf32>) -> tensor<64xf32>
+  %k = fad.opaque "weigh" keep (%p, %g) : (tensor<64xf32>, tensor<32xf32>) -> tensor<160xf32>
+  %r = fad.opaque "sum" keep (%k, %p) : (tensor<160xf32>, tensor<64xf32>) -> tensor<32xf32>
+  %m = fad.opaque "triple" elementwise (%h) : (tensor<64xf32>) -> tensor<64xf32>
+  %e = fad.opaque "adjoint" keep (%m, %r) : (tensor<64xf32>, tensor<32xf32>) -> tensor<32xf32>
+  %v = fad.opaque "view" view (%h) : (tensor<64xf32>) -> tensor<64xf32>
+  return %d, %v, %e : tensor<32xf32>, tensor<64xf32>, tensor<32xf32>
+}

@@ -189,6 +189,18 @@ PeakModel::Timeline::Segments::Segments(const Timeline &timeline)
     isKept.set(timeline.get(result, inForward));
   for (unsigned gradient : model.gradients)
     isKept.set(timeline.getInBackward(gradient));
+  // A view is in the memory of its operand.
+  for (auto [number, copy] : llvm::reverse(timeline.steps)) {
+    if (copy != inForward && copy != inBackward)
+      continue;
+    const Node &node = model.nodes[number];
+    if (node.isInPlace &&
+        llvm::any_of(node.results, [&, copy = copy](unsigned result) {
+          return isKept[timeline.get(result, copy)];
+        }))
+      timeline.forEachRead(node, copy,
+                           [&](unsigned used) { isKept.set(used); });
+  }
   for (unsigned step = timeline.numForward; step < segmentOf.size(); ++step) {
     auto [number, copy] = timeline.steps[step];
     unsigned segment = segmentOf[step] = moved.size() - 1;

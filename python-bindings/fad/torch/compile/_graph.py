@@ -134,7 +134,7 @@ def find_memory(node: fx.Node) -> dict[str, Any]:
         return {"fad.fuses": None}
     # A view of given strides reads its operand where that is.
     if packet is aten.as_strided:
-        return {"fad.materializes": None} if node.all_input_nodes else {}
+        return {"fad.materializes": None}
     if packet in OVERWRITING:
         return {"fad.overwrites": None}
     if packet not in _CONVOLUTIONS:

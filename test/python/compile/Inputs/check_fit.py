@@ -25,6 +25,7 @@ from fit_layers import check_deep, check_growth
 from fit_sizes import (
     Mean,
     Mixed,
+    Parted,
     Wide,
     check_again,
     check_least,
@@ -168,6 +169,12 @@ def check_compiled():
     budget = answer["lowest"].options["fad.budget"]
     named = fad.torch.fit(model, x, plans=[], budget=budget)["budget"]
     assert named.peak == answer["lowest"].peak and named.step <= budget, (named, budget)
+    # So it is where one graph, with less to save, gives way to the budget of another.
+    model, x = Parted(), torch.randn(512, 64)
+    lowest = fad.torch.fit(model, x, plans=["lowest"])["lowest"]
+    budget = lowest.options["fad.budget"]
+    named = fad.torch.fit(model, x, plans=[], budget=budget)["budget"]
+    assert (named.peak, named.step) == (lowest.peak, lowest.step), (named, lowest)
     assert answer["fad"].kept < answer["inductor"].kept < answer["eager"].kept
     assert answer["lowest"].peak <= answer["fad"].peak
     print("compiled: peaks are the allocator's")

@@ -32,6 +32,26 @@ class Mean(nn.Module):
         return x.square().mean()
 
 
+class Parted(nn.Module):
+    """Has a large graph and a small one."""
+
+    def __init__(self):
+        super().__init__()
+
+        def make(count):
+            parts = (
+                (nn.Linear(64, 64), nn.SiLU(), nn.Linear(64, 64), nn.GELU()) for _ in range(count)
+            )
+            return nn.Sequential(*(each for part in parts for each in part))
+
+        self.first, self.second = make(3), make(1)
+
+    def forward(self, x):
+        x = self.first(x)
+        torch._dynamo.graph_break()
+        return self.second(x).square().mean()
+
+
 def check_steered():
     """The largest batch of a budget, and of the lowest, is that which it takes when it is planned
     alone, though the fastest selections alone, or estimates, tell that others are far from it."""

@@ -61,7 +61,7 @@ def compare(program, values, policy):
 def compute(count):
     """How many threads take part in a kernel with `count` threads."""
     torch.set_num_threads(count)
-    x = torch.randn(1 << 20, dtype=torch.float64, requires_grad=True)
+    x = torch.randn(1 << 22, dtype=torch.float64, requires_grad=True)
     with fad.torch.nest(engine="deferred", min_numel=0):
         # It computes the value, and nothing else.
         return count_running(mish(x * 1).data_ptr)
