@@ -170,16 +170,18 @@ def check_exact(model, x, budget):
 
 
 def check_order():
-    """The parts of a tuple are taken out before one of them is read."""
+    """The parts of a tuple are taken out before one of them is read. One that only waits for a tuple
+    is a part of another."""
     scheduler = types.SimpleNamespace(name_to_fused_node={})
 
-    def make(name, *reads, kind=object):
-        user = types.SimpleNamespace(node=(node := mock.Mock(scheduler=scheduler)))
+    def make(name, *reads, kind=object, after=()):
+        node = mock.Mock(scheduler=scheduler)
         buffer = mock.Mock(node=object.__new__(kind), users=[])
         buffer.get_name.return_value = buffer.defining_op_name.return_value = name
         node.get_outputs.return_value, node.get_buffer_names.return_value = [buffer], {name}
         node.unmet_dependencies = {WeakDep(each.get_outputs()[0].get_name(), "") for each in reads}
-        for each in reads:
+        for each in (*reads, *after):
+            user = types.SimpleNamespace(node=node, is_weak=each in after)
             each.get_outputs()[0].users.append(user)
         node.__str__ = lambda _: name
         scheduler.name_to_fused_node[name] = node
@@ -188,8 +190,10 @@ def check_order():
     both = make("tuple")
     one, other = (make(name, both, kind=MultiOutput) for name in ("one", "other"))
     reader = make("reader", one)
-    order = list(map(str, _unpack_early([both, one, reader, other])))
-    if order != ["tuple", "one", "other", "reader"]:
+    later = make("later")
+    part = make("part", later, kind=MultiOutput, after=(both,))
+    order = list(map(str, _unpack_early([both, one, reader, other, later, part])))
+    if order != ["tuple", "one", "other", "reader", "later", "part"]:
         yield f"a tuple waits in {order}"
     if "other" not in {dep.name for dep in reader.unmet_dependencies}:
         yield "another order may let a tuple wait"
