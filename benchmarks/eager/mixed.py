@@ -6,8 +6,8 @@ of operators: two layers of GPT-2, Llama and BERT as they are, each layer under
 For each model, number of tokens and method: the allocator's bytes between forward and backward and
 at the peak, beside those of the model as it is; the time of a step, the median of the ratios to that
 of the model as it is, in turns, with their quartiles; and the largest error of a gradient, relative
-to one in float64 without autocast. Figures go to a JSON file, in
-which present ones are left as they are; `--table` prints such a file."""
+to one in float64 without autocast. Figures go to a JSON file, in which present ones are left as they
+are; `--table` prints such a file."""
 
 import argparse
 import pathlib
@@ -79,7 +79,8 @@ def print_table(data, models):
             print(
                 f"{name:<7}{tokens:>7} {method:<11}{each['kept'] / MIB:>10.1f}"
                 f"{each['kept'] / eager['kept']:>7.2f}{each['peak'] / MIB:>11.1f}"
-                f"{each['peak'] / eager['peak']:>7.2f}{time:>7.2f}  {low:.2f} {high:.2f}  {each['error']:.0e}"
+                f"{each['peak'] / eager['peak']:>7.2f}{time:>7.2f}  "
+                f"{low:.2f} {high:.2f}  {each['error']:.0e}"
             )
 
 

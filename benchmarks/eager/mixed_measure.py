@@ -1,6 +1,5 @@
 """Models for mixed.py, the methods that it compares, and what it measures of them."""
 
-import contextlib
 import copy
 import functools
 import pathlib
@@ -23,10 +22,6 @@ import mixed_models
 from cuda_autocast import CudaAutocast
 
 
-def _autocast(x: torch.Tensor) -> contextlib.AbstractContextManager:
-    return torch.autocast("cuda", torch.bfloat16) if x.is_cuda else CudaAutocast()
-
-
 class Layers(nn.Module):
     """The mean square of layers, each of which `call` runs."""
 
@@ -43,7 +38,7 @@ class Layers(nn.Module):
 
 
 def _run(layer: nn.Module, x: torch.Tensor) -> torch.Tensor:
-    with _autocast(x):
+    with torch.autocast("cuda", torch.bfloat16) if x.is_cuda else CudaAutocast():
         return layer(x)
 
 
