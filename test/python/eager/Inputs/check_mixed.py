@@ -52,6 +52,7 @@ CHAINS = {
     "a wide result twice": lambda h: (t := (h.float() * 0.5 + h).tanh()) * t - t,
     "a wide constant": lambda h: F.gelu(h) * MASK,
     "two constants": lambda h: h * MASK * MASK,
+    "powers before a wide result": lambda h: torch.tanh(h.float().pow(3).mul(0.1) + h) * h,
     "a narrow value times a wide one": lambda h: h * torch.tanh(h.float()),
     "a view": lambda h: F.gelu(h.float()).view(2, -1, 128).flatten(0, 1).to(h.dtype),
     "a transposed view": lambda h: F.gelu(h.float()).t().tanh().t().contiguous(),
@@ -365,26 +366,29 @@ WAYS = {
 
 
 def keeps_wide_results(dtype):
-    """A CPU does not run a tanh of float32 again whose source is narrower, nor sums before it,
-    unless the result is written to."""
+    """A CPU does not run a tanh of float32 again whose source is narrower, nor sums and powers
+    before it, unless the result is written to."""
 
     def count(writes):
         x = torch.linspace(-2, 2, 64 * 128).view(64, 128).to(dtype).requires_grad_()
         h = x * 1
         with nest(("auto", "interactive")):
-            wide = torch.tanh(h.float() * 2 + 1)
+            wide = torch.tanh(h.float().pow(3) * 2 + 1)
             y = (wide * h.float()).to(torch.bfloat16) @ WEIGHT.bfloat16().requires_grad_()
             if writes:
                 wide.detach().mul_(0)
         with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as events:
             (gradient,) = torch.autograd.grad(y.sum(), x)
         names = [event.name for event in events.events()]
-        return names.count("aten::tanh"), names.count("aten::add"), gradient
+        counts = [names.count(f"aten::{name}") for name in ("tanh", "add", "pow")]
+        return counts, gradient
 
-    found, expected = count(False), count(True)
-    assert torch.equal(found[2], expected[2])
-    runs = int(dtype == torch.float32)
-    return found[0] == runs and expected[0] == 1 and expected[1] - found[1] == 1 - runs
+    (found, gradient), (expected, other) = count(False), count(True)
+    assert torch.equal(gradient, other)
+    # A power of the operand is its derivative.
+    assert expected[0] == 1 and expected[2] == 2, expected
+    fewer = int(dtype != torch.float32)
+    return all(b - a == fewer for a, b in zip(found, expected, strict=True))
 
 
 def refuses_written_weights():

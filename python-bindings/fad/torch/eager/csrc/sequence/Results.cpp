@@ -11,6 +11,7 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/sigmoid_backward.h>
 #include <ATen/ops/tanh_backward.h>
+#include <torch/csrc/autograd/generated/Functions.h>
 
 namespace fad::eager {
 
@@ -64,13 +65,24 @@ private:
 };
 } // namespace
 
+/// PyTorch's node of a power, which saves the operand and not the result.
+static NodePtr makePowerNode(edge_list edges, const at::Tensor &operand,
+                             const at::Scalar &exponent) {
+  auto node =
+      makeNode<torch::autograd::generated::PowBackward0>(std::move(edges));
+  node->self_ = torch::autograd::SavedVariable(operand, /*is_output=*/false);
+  node->exponent = exponent;
+  return node;
+}
+
 void noteResult(const Call &call, Step &step, const at::Tensor &result) {
   step.isSum = call.use.saves == Saves::Nothing && !call.use.sums &&
                call.info.form != Form::Divide;
-  if (step.isSum) {
-    step.type = call.use.type;
+  step.isPower =
+      !step.isSum && call.info.numbers == Numbers::Exponent && !call.use.rounds;
+  step.type = call.use.type;
+  if (step.isSum)
     std::copy(call.use.factors, call.use.factors + 2, step.factors);
-  }
   for (auto &[position, operand] : step.operands)
     step.hasResults |= operand->hasResults;
   if (call.info.slope == Slope::Unknown || call.mode.policy != Policy::Auto ||
@@ -150,7 +162,7 @@ at::Tensor Shortcuts::find(Step &step,
   bool isKept = own != kept.end();
   auto found = read.find(&step);
   bool isRead = found == read.end() || found->second;
-  if (!isKept && (kept.empty() || isRead || !step.isSum))
+  if (!isKept && (kept.empty() || isRead || !(step.isSum || step.isPower)))
     return {};
   edge_list edges;
   for (auto &[position, operand] : step.operands)
@@ -165,7 +177,10 @@ at::Tensor Shortcuts::find(Step &step,
     at::AutoDispatchBelowADInplaceOrView below;
     result =
         at::empty({1}, like.options().dtype(step.type)).expand(like.sizes());
-    node = makeNode<FactorsNode>(std::move(edges), step.factors);
+    if (step.isPower)
+      node = makePowerNode(std::move(edges), like, arguments[1].toScalar());
+    else
+      node = makeNode<FactorsNode>(std::move(edges), step.factors);
   }
   auto input = node->add_input_metadata(result);
   impl::set_gradient_edge(result, {std::move(node), input});

@@ -80,9 +80,10 @@ struct Step : c10::intrusive_ptr_target {
   std::vector<Constant> constants;
 
   /// Of the interactive engine: whether the result is a sum of the operands,
-  /// each times a number, and its type; or the derivative as a function of the
-  /// result, which may be kept; and whether this or an earlier step has one.
-  bool isSum = false;
+  /// each times a number, or a power of the operand, and its type; or the
+  /// derivative as a function of the result, which may be kept; and whether
+  /// this or an earlier step has one.
+  bool isSum = false, isPower = false;
   double factors[2] = {1, 1};
   c10::ScalarType type = c10::ScalarType::Undefined;
   Slope slope = Slope::Unknown;
