@@ -34,6 +34,31 @@ bool isSupported(const at::Tensor &tensor) {
          !(meta && meta->fw_grad_);
 }
 
+/// Whether an operator runs at once in a mode that defers sequences. Kernels of
+/// sequences have no functions of rows: a normalization begins an interactive
+/// sequence, and casts of its value go on with that. A normalization of a value
+/// that backward computes again is left to PyTorch's node, which reads that.
+static bool runsAtOnce(const Operator &info,
+                       c10::ArrayRef<c10::IValue> arguments) {
+  if (info.form != Form::Normalize && info.form != Form::Cast)
+    return false;
+  const Value *value = valueOf(arguments[0].toTensor());
+  if (info.form == Form::Cast)
+    return value && !value->isDeferred && !value->isFinished;
+  return !value || value->isFinished ||
+         value->description().form == Derivative::Number;
+}
+
+const Options &modeOf(const Operator &info,
+                      c10::ArrayRef<c10::IValue> arguments) {
+  if (!options.isDeferred || !runsAtOnce(info, arguments))
+    return options;
+  static thread_local Options atOnce;
+  atOnce = options;
+  atOnce.isDeferred = false;
+  return atOnce;
+}
+
 /// Collects the operands. False where the operator is to be left to PyTorch.
 static bool collect(Call &call) {
   bool hasLarge = false;
@@ -65,9 +90,15 @@ static bool collect(Call &call) {
       value = nullptr;
     // A sequence has one policy and one engine: another one begins at the
     // value, once it is finished.
-    if (value && (value->policy != call.mode.policy ||
-                  value->isDeferred != call.mode.isDeferred))
+    if (value && value->policy != call.mode.policy)
       return false;
+    if (value && value->isDeferred != call.mode.isDeferred) {
+      if (value->base.defined() || value->policy != Policy::Auto)
+        return false;
+      (value->isDeferred ? finishDeferred : finishInteractive)(
+          tensor, *value, /*readerSaves=*/false);
+      value = nullptr;
+    }
     if (value && (call.mode.policy == Policy::Auto || call.mode.isDeferred)) {
       const StepPtr &steps = value->steps();
       if (!steps || steps->length >= maxLength)
@@ -219,7 +250,7 @@ static bool nestBoxed(const Operator &info, const c10::OperatorHandle &op,
                       c10::DispatchKeySet keys, torch::jit::Stack *stack) {
   std::vector<c10::IValue> arguments =
       torch::jit::last(*stack, op.schema().arguments().size()).vec();
-  Call call = {op, info, arguments};
+  Call call = {op, info, arguments, modeOf(info, arguments)};
   if (!begin(call))
     return false;
   if (call.mode.isDeferred) {

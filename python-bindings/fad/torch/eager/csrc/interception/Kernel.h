@@ -42,6 +42,10 @@ inline bool hasOurKeys(c10::DispatchKeySet keys) {
 /// backward, where nodes compute what was asked for alone.
 bool isOurThread();
 
+/// The thread's mode, or what an operator has in its place.
+const Options &modeOf(const Operator &info,
+                      c10::ArrayRef<c10::IValue> arguments);
+
 /// Finds what is known of the operands and what the operator does. False where
 /// it is to be left to PyTorch.
 bool begin(Call &call);
@@ -89,7 +93,7 @@ at::Tensor runTyped(const Operator &info,
   const c10::IValue arguments[] = {c10::IValue(args)...};
   // Readers look at how many references nodes have, so none remains of a call.
   auto nest = [&]() -> at::Tensor {
-    Call call = {op, info, arguments};
+    Call call = {op, info, arguments, modeOf(info, arguments)};
     if (!begin(call))
       return {};
     if (call.mode.isDeferred)
