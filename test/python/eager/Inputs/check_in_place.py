@@ -258,7 +258,8 @@ def differentiate(function, order):
 # The programs whose second derivative is an error of nest's, where eager PyTorch has one, by
 # what is nested how: the derivative is kept, and not what it was computed from.
 NO_SECOND_DERIVATIVE = {
-    ("auto", "interactive", 8): {put_and_go_on},
+    ("auto", "interactive", 8): {put_between, put_and_go_on},
+    ("auto", "deferred", 8): {put_and_go_on},
     ("fad", "interactive", None): {put_and_go_on, put_into_sequence, read_open},
     ("fad", "interactive", 8): {
         put_between,

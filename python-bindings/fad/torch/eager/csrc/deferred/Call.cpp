@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "deferred/Call.h"
+#include "sequence/Keys.h"
 #include <ATen/Parallel.h>
 #include <ATen/TensorIterator.h>
 #include <ATen/ops/empty_strided.h>
@@ -86,6 +87,8 @@ static void callOnHost(PackedCode code, const Arguments &arguments,
 std::vector<at::Tensor> call(Code code, const Arguments &arguments,
                              const at::Tensor &like,
                              c10::ArrayRef<c10::ScalarType> types) {
+  // Inside of a transform of torch.func, new tensors would be the transform's.
+  OutsideTransforms outside;
   std::vector<at::Tensor> results;
   for (c10::ScalarType type : types)
     results.push_back(at::empty_strided(like.sizes(), like.strides(),

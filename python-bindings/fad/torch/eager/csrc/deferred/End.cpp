@@ -269,12 +269,14 @@ void finishDeferred(const at::Tensor &tensor, Value &value, bool readerSaves) {
     LevelsPtr levels = levelsOf(tensor, value);
     ending = endingOf(value, *node, readerSaves);
     ending.hasLevels = levels != nullptr;
+    choice = finishWhole(value.policy, ending);
+    if (isCovered(value, ending, choice))
+      choice = {Kept::Sources, readerSaves};
     // Where a write that was not seen has changed what the sequence reads,
     // backward says so, if it needs that; forward goes on with the value.
     choice = isCaptured || (lazy.isComputed() && !isContinued(tensor, value))
                  ? Choice{Kept::Sources, false}
-                 : keep(tensor, lazy, value, finishWhole(value.policy, ending),
-                        ending, levels);
+                 : keep(tensor, lazy, value, choice, ending, levels);
   } else {
     lazy.compute();
     choice = findKept(value);

@@ -125,6 +125,8 @@ void finishInteractive(const at::Tensor &tensor, Value &value,
     ending.hasLevels = false;
     choice = finish(policy, ending);
   }
+  if (steps && isCovered(value, ending, choice))
+    choice = {Kept::Sources, readerSaves};
   // Of a first operator, the readers before have PyTorch's own node.
   if (choice.kept == Kept::Sources && !value.sequence)
     choice = {Kept::Operator, false};

@@ -66,6 +66,14 @@ class PlainGuard {
                                           c10::autocast_dispatch_keyset};
 };
 
+/// While it is alive, tensors are those of no transform of torch.func that the
+/// thread is inside of.
+class OutsideTransforms {
+  c10::impl::ExcludeDispatchKeyGuard keys{
+      c10::DispatchKeySet({c10::DispatchKey::FuncTorchDynamicLayerFrontMode,
+                           c10::DispatchKey::FuncTorchDynamicLayerBackMode})};
+};
+
 /// A value computed late, or of others' numbers, is computed as in a thread
 /// that is in no mode.
 struct OutsideModes {

@@ -134,6 +134,15 @@ void describeHeld(const Call &call, Held &held) {
   }
 }
 
+bool isCovered(const Value &value, const Ending &ending, const Choice &choice) {
+  bool keepsOneOperator =
+      choice.kept == Kept::Operator || choice.kept == Kept::Bits;
+  return keepsOneOperator && value.policy == Policy::Auto && value.sequence &&
+         value.sequence->isCovered &&
+         ending.inputs() <=
+             ending.saved + (ending.readerSaves ? ending.value : 0);
+}
+
 void end(const at::Tensor &tensor, Value &value, const Ending &ending,
          const Choice &choice) {
   value.isFinished = true;

@@ -73,6 +73,10 @@ c10::SmallVector<torch::autograd::Edge, 2> findSources(const Call &call);
 /// Finds the derivative of the result but for its node and its tensor.
 void describeHeld(const Call &call, Held &held);
 
+/// Whether a sequence that goes on from the value keeps the sources, so that
+/// what one operator saved, or its bits, would be kept beside them.
+bool isCovered(const Value &value, const Ending &ending, const Choice &choice);
+
 /// Notes on a value what its sequence has left.
 void end(const at::Tensor &tensor, Value &value, const Ending &ending,
          const Choice &choice);

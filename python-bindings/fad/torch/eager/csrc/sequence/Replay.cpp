@@ -131,11 +131,9 @@ static at::Tensor run(const StepPtr &end, Lead lead, Visit visit,
                       const Shortcuts *shortcuts = nullptr) {
   PlainGuard guard;
   OutsideHooks outside;
-  // A sequence reads no tensor of a transform of torch.func that
-  // backward is called in. Inside of one, its value would have another graph.
-  c10::impl::ExcludeDispatchKeyGuard outsideTransforms(
-      c10::DispatchKeySet({c10::DispatchKey::FuncTorchDynamicLayerFrontMode,
-                           c10::DispatchKey::FuncTorchDynamicLayerBackMode}));
+  // A sequence reads no tensor of a transform of torch.func that backward is
+  // called in. Inside of one, its value would have another graph.
+  OutsideTransforms outsideTransforms;
   std::vector<Step *> steps = order(end, &known, usesComputed);
   auto isKnown = [&](Step *step) {
     return !known.empty() && known.count(step);

@@ -41,10 +41,44 @@ void SequenceNode::skip(Edge edge) {
   add_next_edge(std::move(edge));
 }
 
+/// The nodes of the values that a node skips.
+static std::vector<SequenceNode *> skippedBy(const SequenceNode &node) {
+  std::vector<SequenceNode *> all;
+  for (size_t i = node.sources.size(); i < node.num_outputs(); ++i)
+    if (auto *other = castTo<SequenceNode>(node.next_edge(i).function.get()))
+      all.push_back(other);
+  return all;
+}
+
 void SequenceNode::countEnd() {
-  for (size_t i = sources.size(); i < num_outputs(); ++i)
-    if (auto *other = castTo<SequenceNode>(next_edge(i).function.get()))
-      ++other->ends;
+  for (SequenceNode *other : skippedBy(*this))
+    ++other->ends;
+  cover(step);
+}
+
+void SequenceNode::cover(const StepPtr &steps) {
+  for (SequenceNode *other : skippedBy(*this)) {
+    if (other->isCovered)
+      continue;
+    other->isCovered = true;
+    if (other->isFinished && other->keepsOneOperator())
+      other->runFrom(findStep(steps, other->number));
+    other->cover(steps);
+  }
+}
+
+bool SequenceNode::keepsOneOperator() const {
+  return !isReleased &&
+         (held.form == Derivative::Operator || (bits.defined() && !levels));
+}
+
+void SequenceNode::runFrom(const StepPtr &steps) {
+  if (!steps)
+    return;
+  held.drop();
+  held.form = Derivative::Steps;
+  bits.reset();
+  step = steps;
 }
 
 void SequenceNode::replace(const Node &own, const at::Tensor &tensor) {

@@ -33,6 +33,8 @@ struct SequenceNode final : MortalNode {
   /// The remaining ones of these, once an operator that is no part of the
   /// sequence has read the value.
   bool isFinished = false, isReleased = false;
+  /// Whether a sequence that goes on from the value keeps the sources.
+  bool isCovered = false;
   /// How many nodes of sequences skip this one's value.
   std::atomic<int64_t> skips{0};
   /// The number of the value's step, or 0; and how many sequences that backward
@@ -81,6 +83,13 @@ protected:
 private:
   /// Whether `finish` was called.
   bool isEnded = false;
+  /// Whether the derivative is what one operator saved, or its bits.
+  bool keepsOneOperator() const;
+  /// Notes that these steps are kept of a sequence that goes on from the value.
+  /// A node that keeps what its operator saved, too, lets go of that.
+  void cover(const StepPtr &steps);
+  /// Has backward run these operators again.
+  void runFrom(const StepPtr &steps);
   /// The steps of a value that was shared in a backward.
   std::mutex access;
   StepPtr given;
