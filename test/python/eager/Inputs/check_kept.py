@@ -111,6 +111,35 @@ def keeps_no_more(function, policy, engine):
     assert found <= most, (found, most)
 
 
+def read_norm(x):
+    return F.layer_norm(x, (LARGE,))
+
+
+# Functions, and how many tensors like the operand the deferred engine keeps of them before a
+# product, beside statistics.
+NORMS = {
+    "a norm": (read_norm, 0),
+    "a norm of a norm": (lambda h: read_norm(read_norm(h)), 1),
+    "a norm of a value": (lambda h: read_norm(F.gelu(h)), 1),
+    "a norm of a view": (lambda h: read_norm(F.gelu(h).view(2, -1, LARGE)).flatten(0, 1), 1),
+    "a value of a norm": (lambda h: F.gelu(read_norm(h)), 1),
+    "a wider value of a norm": (lambda h: F.gelu(read_norm(h).float()).to(h.dtype), 1),
+    "in place": (lambda h: F.silu(read_norm(h), inplace=True), 1),
+}
+
+
+def keeps_tensors(function, count, dtype):
+    def run(h):
+        with fad.torch.nest(engine="deferred", min_numel=0):
+            y = function(h)
+            return y @ torch.eye(LARGE, dtype=dtype).requires_grad_()
+
+    h = torch.rand(LARGE, LARGE).to(dtype).requires_grad_() * 1
+    found = fad.torch.saved_memory(run, h, measure=False).bytes
+    statistics = 4 * LARGE * h.element_size()
+    assert found <= count * h.nbytes + statistics, (found, h.nbytes)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=100, help="numbers of programs")
@@ -123,6 +152,10 @@ def main():
         is_doubled = name == DOUBLE and mode == ("fad", "deferred")
         if not is_doubled and (mode[0] == "auto" or "longer" not in name):
             check(f"{name}, {mode}", lambda: keeps_no_more(function, *mode))
+    for (name, (function, count)), dtype in itertools.product(
+        NORMS.items(), (torch.float32, torch.bfloat16)
+    ):
+        check(f"{name}, {dtype}", lambda: keeps_tensors(function, count, dtype))
     wrong = len(check.wrong)
     for mixed in (False, True):
         kept, more, programs = collections.Counter(), collections.Counter(), 0

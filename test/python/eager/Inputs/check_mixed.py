@@ -60,15 +60,18 @@ CHAINS = {
     "a norm in float32": lambda h: F.layer_norm(h.float(), (128,)).to(h.dtype),
     "after a norm": lambda h: F.silu((n := F.layer_norm(h.flip(0), (128,))) * 2).float() + n,
     "a norm of a sum": lambda h: F.layer_norm(3 * h, (128,), ROW.to(h.dtype)).float(),
+    "PyTorch's RMSNorm": lambda h: F.rms_norm(h, (128,), ROW.to(h.dtype)).float(),
+    "a gated RMSNorm": lambda h: F.rms_norm(h.float(), (128,)).to(h.dtype) * torch.sigmoid(h),
     "a norm of a value": lambda h: F.layer_norm(F.silu(h.float()), (128,)).to(h.dtype),
 }
 
 
 # Kernels have neither views nor functions of rows, and do not mix float64 with other types.
 # Products with constants alone save nothing else.
-WITHOUT_KERNEL = ("a view", "a transposed view", "several", "RMSNorm", "two constants")
+WITHOUT_KERNEL = ["a view", "a transposed view", "several", "two constants"]
+WITHOUT_KERNEL += [name for name in CHAINS if "RMSNorm" in name]
 # Gradients of several readers are summed in another order.
-SUMMED = [CHAINS["RMSNorm"]]
+SUMMED = [chain for name, chain in CHAINS.items() if "RMSNorm" in name]
 
 
 def nest(mode=None):
@@ -429,7 +432,7 @@ def main():
         for dtype in choose_types(mode[0]) if reads else NARROW[:1]:
             check(f"{what}, {dtype}", lambda: has_gradients(chain, dtype, mode, reads))
         # There, the own node of the power has an operand of its own.
-        if name != "RMSNorm" or mode != ("fad", "deferred"):
+        if "RMSNorm" not in name or mode != ("fad", "deferred"):
             check(f"{what}: bytes", lambda: keeps_no_more(chain, mode, reads))
     for policy in ("auto", "fad"):
         for name, dtype in choose_types_of_kernels(policy):

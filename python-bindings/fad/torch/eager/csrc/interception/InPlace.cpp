@@ -27,7 +27,12 @@ static bool mayNest(const at::Tensor &tensor, c10::DispatchKeySet keys) {
 /// else may have its memory, through which writes would not be seen.
 static const char *findObstacle(const at::Tensor &tensor) {
   Value *value = anyValueOf(tensor);
-  if (lazyOf(tensor) || (value && value->isCurrent()))
+  // In a mode that defers sequences, one begins at the value of a
+  // normalization.
+  bool isFirst = value && !value->isDeferred && options.isDeferred &&
+                 !value->isFinished && !value->sequence &&
+                 !value->base.defined();
+  if (lazyOf(tensor) || (value && value->isCurrent() && !isFirst))
     return "its operand is the value of a sequence";
   if (isView(tensor) || tensor.storage().use_count() != 1)
     return "something else has the memory of its operand, such as a view";

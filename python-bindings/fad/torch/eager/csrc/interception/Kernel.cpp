@@ -36,17 +36,27 @@ bool isSupported(const at::Tensor &tensor) {
 
 /// Whether an operator runs at once in a mode that defers sequences. Kernels of
 /// sequences have no functions of rows: a normalization begins an interactive
-/// sequence, and casts of its value go on with that. A normalization of a value
-/// that backward computes again is left to PyTorch's node, which reads that.
+/// sequence, and casts of its value to types that are no wider go on with that.
+/// A normalization of a value that backward computes again is left to PyTorch's
+/// node, which reads that.
 static bool runsAtOnce(const Operator &info,
                        c10::ArrayRef<c10::IValue> arguments) {
   if (info.form != Form::Normalize && info.form != Form::Cast)
     return false;
-  const Value *value = valueOf(arguments[0].toTensor());
-  if (info.form == Form::Cast)
-    return value && !value->isDeferred && !value->isFinished;
-  return !value || value->isFinished ||
-         value->description().form == Derivative::Number;
+  const at::Tensor &tensor = arguments[0].toTensor();
+  const Value *value = valueOf(tensor);
+  if (info.form == Form::Cast) {
+    c10::ScalarType type = findType(info, arguments);
+    return value && !value->isDeferred && !value->isFinished &&
+           at::isFloatingType(type) &&
+           c10::elementSize(type) <= tensor.element_size();
+  }
+  if (const Value *own = anyValueOf(tensor); own && own->base.defined())
+    value = valueOf(own->base);
+  if (!value)
+    return true;
+  return value->isFinished ? !(value->isRecomputed && value->isDeferred)
+                           : value->description().form == Derivative::Number;
 }
 
 const Options &modeOf(const Operator &info,
@@ -126,8 +136,7 @@ static bool collect(Call &call) {
 static bool findConversion(Call &call) {
   Form form = call.info.form;
   call.use.type = findType(call.info, call.arguments);
-  if (!at::isFloatingType(call.use.type) ||
-      (call.mode.isDeferred && form == Form::Normalize))
+  if (!at::isFloatingType(call.use.type))
     return false;
   const at::Tensor &whole = call.whole();
   for (const c10::IValue &argument : call.arguments)
@@ -221,6 +230,9 @@ static void findEdges(Call &call) {
 bool begin(Call &call) {
   if (call.mode.isDeferred)
     watchNewOperators();
+  // What reads a value finishes it, and says whether it saves that.
+  if (call.mode.isDeferred && call.info.form == Form::Normalize)
+    return false;
   if (!collect(call))
     return false;
   findEdges(call);
@@ -270,7 +282,8 @@ static bool nestBoxed(const Operator &info, const c10::OperatorHandle &op,
 
 void runKernel(const Operator &info, const c10::OperatorHandle &op,
                c10::DispatchKeySet keys, torch::jit::Stack *stack) {
-  if (isAutocast(op, keys))
+  // PyTorch's node of a composite operator is that of its last part alone.
+  if (isAutocast(op, keys) || isComposite(op, keys))
     return op.redispatchBoxed(belowKeys(keys), stack);
   if (!hasOurKeys(keys) || !isOurThread())
     return leave(op, keys, stack);

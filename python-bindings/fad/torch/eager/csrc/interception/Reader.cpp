@@ -19,9 +19,7 @@
 
 namespace fad::eager {
 
-/// Whether an operator consists of others, each of which is seen by itself.
-static bool isComposite(const c10::OperatorHandle &op,
-                        c10::DispatchKeySet keys) {
+bool isComposite(const c10::OperatorHandle &op, c10::DispatchKeySet keys) {
   auto backend = keys & c10::DispatchKeySet(c10::DispatchKeySet::RAW,
                                             c10::full_backend_mask);
   return op.hasKernelForDispatchKey(

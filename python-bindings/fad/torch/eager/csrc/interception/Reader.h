@@ -30,6 +30,9 @@ inline bool isAutocast(const c10::OperatorHandle &op,
          op.hasKernelForDispatchKey(active.highestPriorityTypeId());
 }
 
+/// Whether an operator consists of others, each of which is seen by itself.
+bool isComposite(const c10::OperatorHandle &op, c10::DispatchKeySet keys);
+
 /// Runs an operator below both keys.
 inline void redispatch(const c10::OperatorHandle &op, c10::DispatchKeySet keys,
                        torch::jit::Stack *stack) {
