@@ -137,30 +137,33 @@ public:
   SmallVector<Step> getOrder() const;
 
 private:
-  /// A step that reads a copy in memory: a kernel, or its last operation.
-  struct Reader {
-    unsigned step;
-    bool isBarrier;
-    Cost::Count elements;
-  };
+  /// Segments in ascending order.
+  using Sorted = SmallVector<unsigned, 2>;
 
   const Node &getNode(unsigned step) const {
     return timeline.model.nodes[timeline.steps[step].number];
   }
   /// The elements for each of which a step computes something, which are the
   /// same in all operations of a kernel.
-  Cost::Count getElements(unsigned step) const;
+  int64_t getElements(unsigned step) const;
   /// Whether a step is elementwise and has a result in memory that no other of
   /// its segment reads alone.
   bool isRoot(unsigned step) const;
-  /// The last segment, or the kernel behind it, in which any step but `step`
-  /// reads a copy: twice the segment, and 1 more for the kernel; -1 if there is
-  /// none.
+  /// Whether a step is a kernel, or its last operation, which reads copies in
+  /// memory.
+  bool isReader(unsigned step) const;
+  /// The segment of a step, or the kernel behind it: twice the segment, and 1
+  /// more for the kernel.
+  int64_t getPlace(unsigned step) const;
+  /// The last place in which any step but `step`, which the pass is at, reads a
+  /// copy; -1 if there is none.
   int64_t getLast(unsigned copy, unsigned step) const;
   /// The bytes of a copy's buffer that ends with its last reader.
   Cost::Count getFreeableBytes(unsigned copy) const;
   /// The segment before its own to which a step moves.
   std::optional<unsigned> findSegment(unsigned step) const;
+  /// Adds a step, whose segment is final, to the readers of its sources.
+  void addReader(unsigned step);
   /// Moves a step to a segment, behind those that compute its operands inline.
   void move(unsigned step, unsigned segment);
 
@@ -171,19 +174,24 @@ private:
   SmallVector<SmallVector<unsigned>> moved;
   llvm::BitVector hasMoved;
   /// For each copy: the first segment that has it; the step of backward that
-  /// makes it, or -1; the steps that read it in memory; whether its buffer
-  /// lasts to the end of the step.
+  /// makes it, or -1; the last step that reads it in memory, or -1; the last
+  /// place of those before the pass, or -1; whether its buffer lasts to the end
+  /// of the step.
   SmallVector<unsigned> ready;
-  SmallVector<int> makerOf;
-  SmallVector<SmallVector<Reader, 2>> readers;
+  SmallVector<int> makerOf, lastReader;
+  SmallVector<int64_t> lastPlace;
   llvm::BitVector isKept;
+  /// For each copy and count of elements, the segments of the steps before the
+  /// pass that read the copy and fuse with others of as many elements.
+  llvm::DenseMap<std::pair<unsigned, int64_t>, Sorted> sharers;
 };
 
 PeakModel::Timeline::Segments::Segments(const Timeline &timeline)
     : timeline(timeline), segmentOf(timeline.steps.size()), moved(1),
       hasMoved(timeline.steps.size()), ready(timeline.isInMemory.size()),
-      makerOf(timeline.isInMemory.size(), -1),
-      readers(timeline.isInMemory.size()), isKept(timeline.isInMemory.size()) {
+      makerOf(timeline.isInMemory.size(), -1), lastReader(makerOf),
+      lastPlace(timeline.isInMemory.size(), -1),
+      isKept(timeline.isInMemory.size()) {
   const PeakModel &model = timeline.model;
   for (unsigned result : model.results)
     isKept.set(timeline.get(result, inForward));
@@ -209,33 +217,40 @@ PeakModel::Timeline::Segments::Segments(const Timeline &timeline)
       ready[timeline.get(number, copy)] = segment;
       continue;
     }
-    bool isBarrier = timeline.isBarrier(timeline.steps[step]);
-    if (isBarrier)
+    if (timeline.isBarrier(timeline.steps[step]))
       moved.emplace_back();
-    bool isInline = !isBarrier;
     for (unsigned result : getNode(step).results) {
-      unsigned made = timeline.get(result, inBackward);
-      makerOf[made] = step;
-      ready[made] = moved.size() - 1;
-      isInline &= timeline.inlined[made].has_value();
+      makerOf[timeline.get(result, inBackward)] = step;
+      ready[timeline.get(result, inBackward)] = moved.size() - 1;
     }
-    if (isInline)
-      continue;
-    timeline.forEachSource(getNode(step), copy, [&](unsigned used) {
-      if (readers[used].empty() || readers[used].back().step != step)
-        readers[used].push_back({step, isBarrier, getElements(step)});
-    });
+    if (isReader(step))
+      timeline.forEachSource(getNode(step), copy,
+                             [&](unsigned used) { lastReader[used] = step; });
   }
 }
 
-Cost::Count PeakModel::Timeline::Segments::getElements(unsigned step) const {
+bool PeakModel::Timeline::Segments::isReader(unsigned step) const {
+  if (timeline.steps[step].copy != inBackward)
+    return false;
+  return timeline.isBarrier(timeline.steps[step]) ||
+         llvm::any_of(getNode(step).results, [&](unsigned result) {
+           return !timeline.inlined[timeline.get(result, inBackward)];
+         });
+}
+
+int64_t PeakModel::Timeline::Segments::getPlace(unsigned step) const {
+  return 2 * int64_t(segmentOf[step]) +
+         timeline.isBarrier(timeline.steps[step]);
+}
+
+int64_t PeakModel::Timeline::Segments::getElements(unsigned step) const {
   const PeakModel &model = timeline.model;
-  Cost::Count elements = 0;
+  int64_t elements = 0;
   for (unsigned result : getNode(step).results)
-    elements = std::max<Cost::Count>(elements, model.elements[result]);
+    elements = std::max(elements, model.elements[result]);
   if (!getNode(step).fuses)
     for (unsigned read : getNode(step).reads)
-      elements = std::max<Cost::Count>(elements, model.elements[read]);
+      elements = std::max(elements, model.elements[read]);
   return elements;
 }
 
@@ -252,12 +267,10 @@ bool PeakModel::Timeline::Segments::isRoot(unsigned step) const {
 
 int64_t PeakModel::Timeline::Segments::getLast(unsigned copy,
                                                unsigned step) const {
-  int64_t place = -1;
-  for (const Reader &reader : readers[copy])
-    if (reader.step != step)
-      place = std::max<int64_t>(place,
-                                2 * segmentOf[reader.step] + reader.isBarrier);
-  return place;
+  // The pass has not moved a later reader, which is behind all others.
+  if (lastReader[copy] > int(step))
+    return getPlace(lastReader[copy]);
+  return lastPlace[copy];
 }
 
 Cost::Count
@@ -275,11 +288,12 @@ std::optional<unsigned>
 PeakModel::Timeline::Segments::findSegment(unsigned step) const {
   const PeakModel &model = timeline.model;
   unsigned own = segmentOf[step], first = 0;
-  Cost::Count elements = getElements(step), made = 0, freed = 0;
+  int64_t elements = getElements(step);
+  Cost::Count made = 0, freed = 0;
   for (unsigned result : getNode(step).results)
     made += model.bytes[result];
-  // The bytes that it shares with each segment before its own.
-  llvm::SmallDenseMap<unsigned, Cost::Count> shared;
+  // The segments whose kernels read what the step reads, and how many bytes.
+  SmallVector<std::pair<ArrayRef<unsigned>, Cost::Count>> shared;
   llvm::SmallDenseSet<unsigned> sources;
   timeline.forEachSource(getNode(step), inBackward, [&](unsigned used) {
     if (!sources.insert(used).second)
@@ -288,24 +302,56 @@ PeakModel::Timeline::Segments::findSegment(unsigned step) const {
     if (getLast(used, step) < 2 * int64_t(own))
       freed += getFreeableBytes(used);
     // Operations read other parts of a larger operand, which they do not share.
-    if (model.elements[used % model.values.size()] > elements)
+    unsigned value = used % model.values.size();
+    if (model.elements[value] > elements)
       return;
-    llvm::SmallDenseSet<unsigned> segments;
-    for (const Reader &reader : readers[used])
-      if (!reader.isBarrier && reader.elements == elements &&
-          segmentOf[reader.step] < own &&
-          segments.insert(segmentOf[reader.step]).second)
-        shared[segmentOf[reader.step]] +=
-            model.bytes[used % model.values.size()];
+    if (auto it = sharers.find({used, elements}); it != sharers.end())
+      shared.emplace_back(it->second, model.bytes[value]);
   });
   if (made > freed)
     return std::nullopt;
-  std::optional<unsigned> best;
-  for (auto [segment, bytes] : shared)
-    if (segment >= first &&
-        (!best || std::pair(bytes, segment) > std::pair(shared[*best], *best)))
-      best = segment;
-  return best;
+  // Of the longest list, which all kernels may be in that read an argument, the
+  // last segment alone is better than those that are in no other list.
+  for (auto &list : shared) {
+    ArrayRef<unsigned> &segments = list.first;
+    segments = segments.drop_front(llvm::lower_bound(segments, first) -
+                                   segments.begin());
+    segments = segments.take_front(llvm::lower_bound(segments, own) -
+                                   segments.begin());
+  }
+  llvm::erase_if(shared, [](auto &list) { return list.first.empty(); });
+  if (shared.empty())
+    return std::nullopt;
+  auto longest = llvm::max_element(
+      shared, [](auto &a, auto &b) { return a.first.size() < b.first.size(); });
+  llvm::SmallDenseMap<unsigned, Cost::Count> bytesOf = {
+      {longest->first.back(), 0}};
+  for (auto it = shared.begin(); it != shared.end(); ++it)
+    if (it != longest)
+      for (unsigned segment : it->first)
+        bytesOf[segment] += it->second;
+  std::optional<std::pair<Cost::Count, unsigned>> best;
+  for (auto [segment, bytes] : bytesOf) {
+    if (llvm::binary_search(longest->first, segment))
+      bytes += longest->second;
+    if (!best || std::pair(bytes, segment) > *best)
+      best = {bytes, segment};
+  }
+  return best->second;
+}
+
+void PeakModel::Timeline::Segments::addReader(unsigned step) {
+  bool isBarrier = timeline.isBarrier(timeline.steps[step]);
+  unsigned segment = segmentOf[step];
+  timeline.forEachSource(getNode(step), inBackward, [&](unsigned used) {
+    lastPlace[used] = std::max(lastPlace[used], getPlace(step));
+    if (isBarrier)
+      return;
+    Sorted &segments = sharers[{used, getElements(step)}];
+    auto it = llvm::lower_bound(segments, segment);
+    if (it == segments.end() || *it != segment)
+      segments.insert(it, segment);
+  });
 }
 
 void PeakModel::Timeline::Segments::move(unsigned step, unsigned segment) {
@@ -323,10 +369,13 @@ void PeakModel::Timeline::Segments::move(unsigned step, unsigned segment) {
 }
 
 void PeakModel::Timeline::Segments::hoist() {
-  for (unsigned step = timeline.numForward; step < segmentOf.size(); ++step)
+  for (unsigned step = timeline.numForward; step < segmentOf.size(); ++step) {
     if (isRoot(step))
       if (std::optional<unsigned> segment = findSegment(step))
         move(step, *segment);
+    if (isReader(step))
+      addReader(step);
+  }
 }
 
 SmallVector<PeakModel::Timeline::Step>

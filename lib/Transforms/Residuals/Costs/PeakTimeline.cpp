@@ -146,15 +146,17 @@ void PeakModel::Timeline::findInlined() {
   isInlined.clear();
   isInlined.resize(isInMemory.size());
   inlined.assign(isInMemory.size(), std::nullopt);
+  // For each copy, the last computation that reads it, by number from 1.
+  SmallVector<unsigned> readIn(isInMemory.size());
+  unsigned current = 0;
   auto add = [&](Computation &sum, unsigned used) {
-    if (!inlined[used]) {
-      if (!llvm::is_contained(sum.reads, used))
-        sum.reads.push_back(used);
-      return;
-    }
-    for (unsigned read : inlined[used]->reads)
-      if (!llvm::is_contained(sum.reads, read))
+    auto addRead = [&](unsigned read) {
+      if (std::exchange(readIn[read], current) != current)
         sum.reads.push_back(read);
+    };
+    if (!inlined[used])
+      return addRead(used);
+    llvm::for_each(inlined[used]->reads, addRead);
     sum.numOperations += inlined[used]->numOperations;
     sum.isShared &= inlined[used]->isShared;
   };
@@ -185,6 +187,7 @@ void PeakModel::Timeline::findInlined() {
     const Node &node = model.nodes[number];
     if (!node.fuses && !node.isInPlace)
       continue;
+    ++current;
     Computation computation;
     computation.numOperations = node.numOperations;
     computation.isShared = node.isShared;
