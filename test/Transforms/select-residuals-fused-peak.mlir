@@ -305,6 +305,43 @@ func.func @waiting(%x: tensor<32xf32>, %g: tensor<32xf32> {fad.cotangent = 0 : i
 
 // -----
 
+// No other kernel is between %p and %m, but %n, with other operands. %m runs with %p: the result, the
+// cotangent, %p, %m and %n are there at once, of 128 and of 256 bytes.
+
+// CHECK: within 1 bytes: the lowest peak is 1024 bytes
+func.func @together(%x: tensor<32xf32>, %g: tensor<32xf32> {fad.cotangent = 0 : i64})
+    -> (tensor<32xf32>, tensor<32xf32> {fad.gradient = 0 : i64})
+    attributes {fad.fuses = #fad.fusion<once = ["math.exp"]>} {
+  %d = fad.opaque "product" keep (%x) : (tensor<32xf32>) -> tensor<32xf32>
+  %h = fad.opaque "spread" keep (%g) : (tensor<32xf32>) -> tensor<64xf32>
+  %j = fad.opaque "spread" keep (%g, %x) : (tensor<32xf32>, tensor<32xf32>) -> tensor<64xf32>
+  %p = fad.opaque "double" elementwise (%h) : (tensor<64xf32>) -> tensor<64xf32>
+  %n = fad.opaque "repeat" elementwise (%g) : (tensor<32xf32>) -> tensor<64xf32>
+  %m = fad.opaque "join" elementwise (%h, %j) : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
+  %e = fad.opaque "adjoint" keep (%m, %p, %n) : (tensor<64xf32>, tensor<64xf32>, tensor<64xf32>) -> tensor<32xf32>
+  return %d, %e : tensor<32xf32>, tensor<32xf32>
+}
+
+// -----
+
+// Where %m reads %n, too, %h and %j are there beside %p and %n.
+
+// CHECK: within 1 bytes: the lowest peak is 1280 bytes
+func.func @apart(%x: tensor<32xf32>, %g: tensor<32xf32> {fad.cotangent = 0 : i64})
+    -> (tensor<32xf32>, tensor<32xf32> {fad.gradient = 0 : i64})
+    attributes {fad.fuses = #fad.fusion<once = ["math.exp"]>} {
+  %d = fad.opaque "product" keep (%x) : (tensor<32xf32>) -> tensor<32xf32>
+  %h = fad.opaque "spread" keep (%g) : (tensor<32xf32>) -> tensor<64xf32>
+  %j = fad.opaque "spread" keep (%g, %x) : (tensor<32xf32>, tensor<32xf32>) -> tensor<64xf32>
+  %p = fad.opaque "double" elementwise (%h) : (tensor<64xf32>) -> tensor<64xf32>
+  %n = fad.opaque "repeat" elementwise (%g) : (tensor<32xf32>) -> tensor<64xf32>
+  %m = fad.opaque "join" elementwise (%h, %j, %n) : (tensor<64xf32>, tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
+  %e = fad.opaque "adjoint" keep (%m, %p, %n) : (tensor<64xf32>, tensor<64xf32>, tensor<64xf32>) -> tensor<32xf32>
+  return %d, %e : tensor<32xf32>, tensor<32xf32>
+}
+
+// -----
+
 // Where %m takes 256 bytes, and frees the 128 of %h alone, it stays behind %k, which takes 640
 // beside %p and %h.
 
