@@ -155,6 +155,7 @@ PeakModel::PeakModel(const JointFunction &joint, CostModel &costs)
     : launchTime(costs.getLaunchTime()) {
   Block &block = joint.getFunction().front();
   linkTime = costs.getLinkTime();
+  overwritesShared = costs.getTarget() == Target::gpu;
   isExecutedByOthers =
       llvm::any_of(block.getArguments(), [&](BlockArgument it) {
         return joint.getFunction().getArgAttr(it.getArgNumber(),

@@ -13,9 +13,15 @@
 // steps of backward moves them: for each kernel that does not fuse, out of the
 // steps between it and the next one.
 //
+// In forward, an operation waits for the first that reads its result, behind
+// other kernels, if its operands are there until then anyway: Inductor fuses
+// both for a CPU. A kernel of several operations has all of their operands and
+// results at once, but for results that are written over operands.
+//
 //===----------------------------------------------------------------------===//
 
 #include "fad/Transforms/Residuals/Costs/PeakTimeline.h"
+#include <numeric>
 
 using namespace mlir;
 using namespace mlir::fad;
@@ -88,6 +94,21 @@ llvm::BitVector PeakModel::Timeline::findHoisted(ArrayRef<Step> before,
   return hoisted;
 }
 
+bool PeakModel::Timeline::isInline(const Step &step) const {
+  const Node &node = model.nodes[step.number];
+  return (node.fuses || node.isInPlace) &&
+         llvm::all_of(node.results, [&](unsigned result) {
+           return inlined[get(result, step.copy)].has_value();
+         });
+}
+
+int64_t PeakModel::Timeline::getElements(const Node &node) const {
+  int64_t elements = 0;
+  for (unsigned result : node.results)
+    elements = std::max(elements, model.elements[result]);
+  return elements;
+}
+
 void PeakModel::Timeline::hoistFused() {
   SmallVector<Step> order(steps.begin(), steps.begin() + numForward);
   ArrayRef<Step> rest = ArrayRef(steps).drop_front(numForward);
@@ -114,4 +135,187 @@ void PeakModel::Timeline::hoistFused() {
         order.push_back(step);
   }
   steps = std::move(order);
+}
+
+//===----------------------------------------------------------------------===//
+// Operations of forward that wait
+//===----------------------------------------------------------------------===//
+
+SmallVector<unsigned> PeakModel::Timeline::findDelays() const {
+  // The kernels before each step that do not fuse. For each copy, the first
+  // step that reads it, and those kernels before the last one.
+  SmallVector<unsigned> runOf(steps.size() + 1), first(isInMemory.size(), ~0u);
+  SmallVector<unsigned> lastRun(isInMemory.size());
+  for (auto [time, step] : llvm::enumerate(steps)) {
+    runOf[time + 1] = runOf[time];
+    if (step.copy == decoded || step.copy == loaded) {
+      unsigned read =
+          get(step.number, step.copy == decoded ? encoded : inForward);
+      lastRun[read] = runOf[time];
+      continue;
+    }
+    const Node &node = model.nodes[step.number];
+    runOf[time + 1] += !node.isInPlace && !node.isFusedReader;
+    if (isInline(step))
+      continue;
+    for (unsigned read : getSources(step)) {
+      first[read] = std::min<unsigned>(first[read], time);
+      lastRun[read] = runOf[time];
+    }
+  }
+  for (unsigned result : model.results)
+    lastRun[get(result, inForward)] = runOf.back();
+
+  SmallVector<unsigned> delays(numForward);
+  auto fuses = [&](unsigned time) {
+    return time < numForward && model.nodes[steps[time].number].fuses &&
+           !isInline(steps[time]);
+  };
+  for (unsigned time = 0; time < numForward; ++time) {
+    delays[time] = time;
+    if (!fuses(time))
+      continue;
+    const Node &node = model.nodes[steps[time].number];
+    unsigned reader = ~0u;
+    for (unsigned result : node.results)
+      reader = std::min(reader, first[get(result, inForward)]);
+    if (fuses(reader) &&
+        getElements(node) == getElements(model.nodes[steps[reader].number]) &&
+        llvm::all_of(getSources(steps[time]), [&](unsigned read) {
+          return model.nodeOf[read % model.values.size()] < 0 ||
+                 lastRun[read] >= runOf[reader];
+        }))
+      delays[time] = reader;
+  }
+  return delays;
+}
+
+SmallVector<unsigned> PeakModel::Timeline::getSources(const Step &step) const {
+  SmallVector<unsigned> sources;
+  forEachSource(model.nodes[step.number], step.copy,
+                [&](unsigned used) { sources.push_back(used); });
+  return sources;
+}
+
+void PeakModel::Timeline::delayFused() {
+  // One that may write over what others of its kernel read needs no delay: it
+  // takes the memory of its operand.
+  if (model.overwritesShared)
+    return;
+  // Each step behind those that wait for it, whose order stays.
+  SmallVector<unsigned> delays = findDelays();
+  for (unsigned time = numForward; time-- > 0;)
+    delays[time] = delays[delays[time]];
+  // Views wait for their operands.
+  SmallVector<unsigned> keyOf(isInMemory.size());
+  for (unsigned time = 0; time < numForward; ++time) {
+    const Node &node = model.nodes[steps[time].number];
+    if (isInline(steps[time]))
+      forEachRead(node, inForward, [&](unsigned read) {
+        delays[time] = std::max(delays[time], keyOf[read]);
+      });
+    for (unsigned result : node.results)
+      keyOf[get(result, inForward)] = delays[time];
+  }
+  SmallVector<unsigned> order(numForward);
+  std::iota(order.begin(), order.end(), 0);
+  llvm::stable_sort(
+      order, [&](unsigned a, unsigned b) { return delays[a] < delays[b]; });
+  SmallVector<Step> sorted;
+  for (unsigned time : order)
+    sorted.push_back(steps[time]);
+  llvm::copy(sorted, steps.begin());
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
+
+/// Operations that are one kernel, and have loops over as many elements.
+class PeakModel::Timeline::Kernel {
+public:
+  explicit Kernel(Timeline &timeline) : timeline(timeline) {}
+
+  /// Adds an operation if it reads what others read or compute.
+  bool add(unsigned time) {
+    SmallVector<unsigned, 8> sources;
+    auto [number, copy] = timeline.steps[time];
+    const Node &node = timeline.model.nodes[number];
+    int64_t elements = timeline.getElements(node);
+    timeline.forEachSource(node, copy,
+                           [&](unsigned used) { sources.push_back(used); });
+    if (!times.empty() &&
+        (elements != this->elements || times.size() == kMostOperations ||
+         llvm::none_of(sources, [&](unsigned used) {
+           return makerOf.contains(used) || readers.contains(used);
+         })))
+      return false;
+    this->elements = elements;
+    uint64_t own = uint64_t(1) << times.size(), before = 0;
+    for (unsigned used : sources) {
+      if (auto it = makerOf.find(used); it != makerOf.end())
+        before |= uint64_t(1) << it->second | ancestors[it->second];
+      // Operations read other parts of a larger operand, which they do not
+      // share.
+      unsigned value = used % timeline.model.values.size();
+      if (timeline.model.elements[value] <= elements)
+        readers[used] |= own;
+    }
+    for (unsigned result : node.results)
+      makerOf[timeline.get(result, copy)] = times.size();
+    ancestors.push_back(before);
+    times.push_back(time);
+    return true;
+  }
+
+  void end() {
+    for (unsigned time : times)
+      timeline.kernelOf[time] = {times.front(), times.back()};
+    for (auto [used, mask] : readers) {
+      unsigned last = llvm::Log2_64(mask);
+      if (mask & ~(uint64_t(1) << last) & ~ancestors[last])
+        timeline.isHeld.set(used);
+    }
+    times.clear();
+    ancestors.clear();
+    makerOf.clear();
+    readers.clear();
+  }
+
+private:
+  /// Inductor makes no larger kernels.
+  static constexpr size_t kMostOperations = 64;
+
+  Timeline &timeline;
+  int64_t elements = 0;
+  SmallVector<unsigned> times;
+  /// For each operation, those that it depends on.
+  SmallVector<uint64_t> ancestors;
+  /// By copy, the operation that computes it, and those that read it.
+  llvm::DenseMap<unsigned, unsigned> makerOf;
+  llvm::DenseMap<unsigned, uint64_t> readers;
+};
+
+void PeakModel::Timeline::findKernels() {
+  kernelOf.resize(steps.size() + 1);
+  for (unsigned time = 0; time <= steps.size(); ++time)
+    kernelOf[time] = {time, time};
+  isHeld.resize(isInMemory.size());
+  if (!model.fusion || model.overwritesShared)
+    return;
+  Kernel kernel(*this);
+  for (unsigned time = 0; time < steps.size(); ++time) {
+    auto [number, copy] = steps[time];
+    bool isNode = copy == inForward || copy == inBackward;
+    const Node &node = model.nodes[isNode ? number : 0];
+    if (!isNode || time == numForward || (!node.fuses && !node.isInPlace))
+      kernel.end();
+    if (!isNode || !node.fuses)
+      continue;
+    if (isInline(steps[time]) || kernel.add(time))
+      continue;
+    kernel.end();
+    kernel.add(time);
+  }
+  kernel.end();
 }

@@ -287,10 +287,12 @@ Cost::Count PeakModel::Timeline::getPeak() {
   // Without fusion, each result has a buffer.
   if (model.fusion) {
     findFusion();
+    delayFused();
     hoistFused();
     hoistSharing();
   }
   findLastReads();
+  findKernels();
   // After the last step, the results are in memory.
   LiveBytes live(steps.size() + 1);
   // The largest of the buffers that are freed after each step.
@@ -300,8 +302,9 @@ Cost::Count PeakModel::Timeline::getPeak() {
     // The link takes it during the next step.
     if (number < onHost.size() && onHost[number] && until < steps.size())
       ++until;
-    live.add(size, time, until);
-    largest[until] = std::max(largest[until], size);
+    live.add(size, kernelOf[time].first, kernelOf[until].second);
+    if (number >= isHeld.size() || !isHeld[number])
+      largest[until] = std::max(largest[until], size);
   };
   for (unsigned cotangent : model.cotangents)
     allocate(get(cotangent, inForward), model.bytes[cotangent], numForward);
@@ -331,7 +334,7 @@ Cost::Count PeakModel::Timeline::getPeak() {
       int64_t size = model.bytes[result];
       // The operand's memory is the result's from here on.
       if (size == reusable) {
-        live.add(-size, time, time);
+        live.add(-size, kernelOf[time].first, kernelOf[time].second);
         reusable = 0;
       }
       allocate(get(result, copy), size, time);

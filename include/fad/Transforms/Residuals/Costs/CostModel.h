@@ -43,7 +43,8 @@ public:
               [size = options.assumedSize](const SizeSymbols::Symbol &) {
                 return uint64_t(size);
               }),
-        encodings(options.derivativeBits), launchTime(options.launchTime) {}
+        encodings(options.derivativeBits), target(options.target),
+        launchTime(options.launchTime) {}
   CostModel(const Recomputation &recomputation, const SelectionOptions &options)
       : CostModel(recomputation, options, options.recompute) {}
 
@@ -72,6 +73,7 @@ public:
 
   /// Bytes of `value`; `nullopt` if its type does not determine them.
   std::optional<int64_t> getBytes(Value value) { return times.getBytes(value); }
+  Target getTarget() const { return target; }
   /// The time of a byte on the link to the host.
   int64_t getLinkTime() const { return times.getTarget().link; }
   /// Elements of `tensor`; 0 if its type does not determine them.
@@ -104,6 +106,7 @@ private:
   RecomputeLevel level;
   OperationTimes times;
   Encodings encodings;
+  Target target;
   int64_t launchTime;
   DenseSet<Operation *> approximations;
   DenseSet<Value> kept;

@@ -61,7 +61,11 @@ struct StepTime {
 /// of elementwise operations reads run in that, if their operands are there and
 /// they take no more bytes than they free. An elementwise operation that is
 /// no copy, and one with `fad.overwrites`, writes its result over an operand of
-/// as many bytes that it is the last to read.
+/// as many bytes that it is the last to read. On a CPU, a kernel of several
+/// operations has all operands and results at once, and writes over no operand
+/// that two of its operations read of which none needs the other; and an
+/// operation of forward waits for its first reader in such a kernel, where its
+/// operands are there anyway.
 class PeakModel {
 public:
   PeakModel(const JointFunction &joint, CostModel &costs);
@@ -141,6 +145,9 @@ private:
   bool isExecutedByOthers = false;
   /// How that framework fuses elementwise operations; null if it does not.
   FusionAttr fusion;
+  /// Whether an operation of a kernel may write over an operand that another
+  /// one reads which does not compute its operands.
+  bool overwritesShared = false;
   /// The time of a byte on the link to the host.
   Cost::Count linkTime = 0;
 };

@@ -31,6 +31,7 @@ public:
   StepTime getTime();
 
 private:
+  class Kernel;
   class Kernels;
   class Segments;
   enum Copy { inForward, inBackward, encoded, decoded, loaded, numCopies };
@@ -70,6 +71,17 @@ private:
   void findInlined();
   /// Finds both, which no order of the steps changes.
   void findFusion();
+  /// Moves operations of forward behind kernels to the first that reads their
+  /// results, if that fuses with them and no operand waits for it.
+  void delayFused();
+  /// For each step of forward, the one before which it runs, or itself.
+  SmallVector<unsigned> findDelays() const;
+  /// Whether the readers of a step's results compute them.
+  bool isInline(const Step &step) const;
+  /// The elements of the largest result.
+  int64_t getElements(const Node &node) const;
+  /// The copies in memory that a kernel reads which executes the step.
+  SmallVector<unsigned> getSources(const Step &step) const;
   /// Moves operations of backward that fuse with others before the kernel
   /// between them.
   void hoistFused();
@@ -89,6 +101,8 @@ private:
   /// Adds what a step computes to the copies.
   void addResults(const Step &step, llvm::BitVector &copies) const;
   void findLastReads();
+  /// Finds the kernels of several operations without another one between them.
+  void findKernels();
   /// Calls `visit` with the copies in memory from which a kernel computes what
   /// the step reads that executes `node` for the part `copy`.
   void forEachSource(const Node &node, Copy copy,
@@ -117,6 +131,11 @@ private:
   /// kernels before it that do not fuse.
   llvm::BitVector isFusedStep;
   SmallVector<unsigned> numKernels;
+  /// For each step, the first and the last of its kernel, which has all of its
+  /// operands and results at once; for each copy, whether no operation of a
+  /// kernel may write over it.
+  SmallVector<std::pair<unsigned, unsigned>> kernelOf;
+  llvm::BitVector isHeld;
 };
 
 } // namespace mlir::fad
