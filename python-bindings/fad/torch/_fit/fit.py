@@ -358,7 +358,7 @@ class _Answer:
             low, high = (1 - _SLACK, 1) if is_lowest else (_LOW, 1 + _SLACK)
 
             def accepts(guide: int) -> bool:
-                step = self._find_part(name, size) * guide
+                step = self._estimate(name, size, guide)
                 return low <= (static + step) / memory <= high
 
             try:
@@ -369,6 +369,8 @@ class _Answer:
                 return math.inf
             left.discard(size)
             if name in found:
+                # Others may have been told too much, or too little, before a search near them.
+                known.update({each: scale((each,), each) for each in left})
                 return static + max(found[name][0].bytes, update)
             left.add(size)
             return static + max(self._scale(name, (size,), size), update)
@@ -393,8 +395,6 @@ class _Answer:
                 left.discard(tried)
                 known[tried] = count(tried, True)
                 continue
-            # Others may have been told too much before a search near them.
-            known |= {each: scale((each,), each) for each in left}
             if all(known[each] > memory for each in left if each > found[0]):
                 return *found, self._find_limit(name, found[0], stops)
 
@@ -405,19 +405,23 @@ class _Answer:
         # An estimate does not tell what grows with the size, as the storages of a step do.
         has_all = known.keys() >= {*near} and self.budgets.get(name) == LOWEST
         if guides.known.keys() >= {*near} and not has_all:
-            return self._find_part(name, size) * guides.scale(near, size)
+            return self._estimate(name, size, guides.scale(near, size))
         # Sizes with several graphs have no guide, and those that are left have it alone.
         return self.sizes[name].scale([each for each in near if each in known], size)
 
-    def _find_part(self, name: str, size: int) -> float:
-        """Returns about which part of the guide of a size the budget of a plan takes: that which it does
-        at a size near it, or says; and the lowest, all of its estimate."""
+    def _estimate(self, name: str, size: int, guide: float) -> float:
+        """Returns about the bytes that the budget of a plan takes at a size whose guide has so many: the
+        part that it does at a size near it, or says; and the lowest, all of its estimate."""
         known, guides = self.sizes[name].known, self.guides[name].known
         near = min(known.keys() & guides.keys(), key=lambda each: abs(math.log(each / size)))
-        if size / _FAR <= near <= size * _FAR:
-            return known[near][0].bytes / guides[near][0].bytes
-        budget = self.budgets[name]
-        return 1 if budget == LOWEST else budget
+        step, whole = known[near][0].bytes, guides[near][0].bytes
+        is_near, budget = size / _FAR <= near <= size * _FAR, self.budgets[name]
+        if budget == LOWEST:
+            return guide * (step / whole if is_near else 1)
+        if step > budget * whole:
+            # No selection keeps the budget there, and the lowest has no part of the fastest step.
+            return max(budget * guide, self.sizes[name].scale((near,), size))
+        return guide * (step / whole if is_near else budget)
 
     def _find_limit(self, name: str, largest: int, stops: Mapping[int, str]) -> str:
         """Returns the limit of the `largest` size of a plan: of `stops`, or what takes the most memory."""

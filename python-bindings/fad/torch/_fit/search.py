@@ -123,7 +123,9 @@ def find_largest(
     takes, that is tried which is the largest by it, and else, where `scale` tells about what it takes
     by one known size, or where it `is_linear`, by the nearest two, the largest by that. The result is
     one that was tried: the first of which the step leaves at most the part `slack` of the memory, or
-    the first of at least `_SMOOTH` of which one more exceeds it by what `scale` tells."""
+    the first of at least `_SMOOTH` of which one more exceeds it by what `scale` tells. What is known
+    of other sizes may change with each that is tried."""
+    width = math.inf
     for number in range(_MOST):
         low = max((each for each, found in known.items() if found <= memory), default=0)
         high = min((each for each, found in known.items() if found > memory), default=None)
@@ -138,21 +140,29 @@ def find_largest(
         # No prediction knows where a model does not run.
         is_bounded = high is None or math.isfinite(known[high])
         sizes = range(low + 1, end)
+        # The middle of the slack.
+        most = math.floor((1 - slack / 2) * memory)
+        near = _find_nearest(known, low, high, memory)
+        if is_bounded and scale is not None and len(near) > 1 and not (low and high):
+            near = _leave_level(known, near, low or high or 1, scale)
         if is_bounded and predict(guess) is not None:
-            # The last size that is predicted to fit.
-            guess = low + bisect.bisect(
-                sizes, False, key=lambda each: (predict(each) or 0) > memory
-            )
+
+            def exceeds(size: int) -> bool:
+                """Tells whether a size is not predicted to fit, or, as others, not said to."""
+                found = predict(size)
+                if found is None and scale is not None:
+                    return scale(near, size) > most
+                return (found or 0) > memory
+
+            guess = low + bisect.bisect(sizes, False, key=exceeds)
         elif is_bounded and scale is not None:
-            # The middle of the slack.
-            most = math.floor((1 - slack / 2) * memory)
-            near = _find_nearest(known, low, high, memory)
             if len(near) > 1 and not is_linear:
                 guess = _guess(known, low, high, fixed, most)
             else:
                 guess = low + bisect.bisect(sizes, False, key=lambda each: scale(near, each) > most)
         # Where that leads nowhere, as bytes bend, halves of the way do.
-        is_lost = number > 3 and number % 2 == 0
+        before, width = width, math.log(end / max(low, 1))
+        is_lost = number > 3 and number % 2 == 0 and width > before / 2
         is_outside = not low < guess < end and 2 * low < end
         if high is not None and (is_lost or is_outside):
             guess = math.isqrt(max(low, 1) * high)
@@ -171,6 +181,21 @@ def _find_nearest(
     finite = [each for each, found in known.items() if math.isfinite(found) or each == high]
     nearest = sorted(finite, key=lambda each: abs(known[each] - memory))
     return tuple(sorted((low, high), key=nearest.index) if low and high else nearest[:2])
+
+
+def _leave_level(
+    known: dict[int, float],
+    near: tuple[int, ...],
+    last: int,
+    scale: Callable[[Sequence[int], int], float],
+) -> tuple[int, ...]:
+    """Returns the sizes by which others follow, of two that are `near` the memory, both below or both
+    above it: the `last` one before it alone, where bytes grow by far more by what `scale` tells of that
+    than between both. A plan may take less from some size on, such as with more chunks."""
+    one, other = near
+    alone = (scale((last,), 2 * last) - scale((last,), last)) / last
+    both = (known[one] - known[other]) / (one - other)
+    return near if both >= alone / 2 else (last,)
 
 
 def _guess(

@@ -120,10 +120,11 @@ def check_traced():
 class Mixed(nn.Module):
     """Has two graphs for batches of more than `most`."""
 
-    def __init__(self, most=1024):
+    def __init__(self, most=1024, *between):
         super().__init__()
         self.most = most
-        self.one, self.two = nn.Linear(32, 64), nn.Linear(64, 32)
+        self.one = nn.Sequential(nn.Linear(32, 64), *between)
+        self.two = nn.Linear(64, 32)
 
     def forward(self, x):
         y = torch.tanh(self.one(x))
@@ -134,7 +135,8 @@ class Mixed(nn.Module):
 
 def check_mixed():
     """Searches pass through sizes with one graph, and with several, which have no fastest step."""
-    options = {"plans": [], "budget": 0.5}
+    options = {"plans": [], "budget": 0.7}
+    model = Mixed(1024, nn.SiLU(), nn.LayerNorm(64), nn.GELU())
     schedule, sizes = _Step.schedule, []
 
     def count(step, example, *arguments):
@@ -142,11 +144,11 @@ def check_mixed():
         return schedule(step, example, *arguments)
 
     with mock.patch.object(_Step, "schedule", count):
-        one = fad.torch.fit(Mixed(), torch.empty(4, 32), memory="2MB", **options)["budget"]
+        one = fad.torch.fit(model, torch.empty(64, 32), memory="2MB", **options)["budget"]
     # After a size with several graphs, none is tried by a guide first.
     again = [size for before, size in zip(sizes, sizes[1:]) if before == size]
     assert len(again) == 1, sizes
-    other = fad.torch.fit(Mixed(), torch.empty(one.largest, 32), **options)["budget"]
+    other = fad.torch.fit(model, torch.empty(one.largest, 32), **options)["budget"]
     assert one.largest > 1024 and other.peak == one.largest_peak <= 2e6, (one, other)
 
 
@@ -233,3 +235,27 @@ def check_search():
         is_linear=True,
     )
     assert 0.99 * 10**6 <= bytes_ <= 10**6 and bytes_ == bend(found, []) and len(tried) <= 6, tried
+
+    # Chunks take less at a second size than at the first, so that no line through both leads on.
+    # Predictions are those of sizes near one that was tried.
+    def chunk(size):
+        return 100 + (28 if size < 20 else 7) * size
+
+    def follow(near, size):
+        one, other = near if len(near) > 1 else (near[0], 0)
+        slope = (chunk(one) - chunk(other)) / (one - other)
+        return chunk(one) + max(slope, 0) * (size - one)
+
+    for is_linear in True, False:
+        tried, known = [], {16: chunk(16)}
+        found, bytes_ = find_largest(
+            known,
+            lambda size: tried.append(size) or chunk(size),
+            100,
+            900,
+            lambda size: chunk(size) if any(abs(each - size) < 40 for each in tried) else None,
+            follow,
+            0.01,
+            is_linear,
+        )
+        assert bytes_ >= 0.99 * 900 and len(tried) <= 2, (is_linear, found, tried)
