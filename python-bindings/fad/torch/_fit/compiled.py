@@ -16,7 +16,7 @@ from ..compile._log import without_budgets
 from ..compile._budget import Trial
 from ..compile._partitioner import Partitioner
 from ..compile._parts import without_collection
-from ..compile._peak import Schedule, list_scheduled
+from ..compile._peak import Schedule, count_bytes, list_scheduled
 from ..compile._pytorch import (
     CustomPartitionerFn,
     Parts,
@@ -24,6 +24,7 @@ from ..compile._pytorch import (
     box,
     get_hash_for_files,
     partition_by_pytorch,
+    tree_leaves,
 )
 from ..compile._step_memory import Allocation, StepMemory, describe_storage, make_step_memory
 from .fake import Example, Loss
@@ -233,9 +234,17 @@ class _Lowest(_Kept):
         steps = [] if self.is_left else super().find_steps(chosen, num_fwd_outputs, modules)
         if self.least is None:
             return steps
-        least = Allocation(self.least, "temporary", "", "", "", 0, 0)
-        guide = make_step_memory([least], 1, 1)
+        # Gradients do not grow with the size.
+        fixed = min(_count_gradients(chosen[1]), self.least)
+        parts = {"gradient": fixed, "temporary": self.least - fixed}
+        least = [Allocation(bytes, kind, "", "", "", 0, 0) for kind, bytes in parts.items()]
+        guide = make_step_memory(least, 1, 1)
         return [*(steps or [guide]), guide]
+
+
+def _count_gradients(backward: fx.GraphModule) -> int:
+    results = {each for each in tree_leaves(backward.graph.output_node().args) if each is not None}
+    return sum(count_bytes(each) for each in results if isinstance(each, fx.Node))
 
 
 class _Plans(CustomPartitionerFn):

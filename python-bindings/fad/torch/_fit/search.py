@@ -160,6 +160,9 @@ def find_largest(
                 guess = _guess(known, low, high, fixed, most)
             else:
                 guess = low + bisect.bisect(sizes, False, key=lambda each: scale(near, each) > most)
+            # Of few sizes, none may be below the middle.
+            is_short = low < guess < end - 1 and scale(near, guess) < (1 - slack) * memory
+            guess += is_short and scale(near, guess + 1) <= memory
         # Where that leads nowhere, as bytes bend, halves of the way do.
         before, width = width, math.log(end / max(low, 1))
         is_lost = number > 3 and number % 2 == 0 and width > before / 2

@@ -236,6 +236,13 @@ def check_search():
     )
     assert 0.99 * 10**6 <= bytes_ <= 10**6 and bytes_ == bend(found, []) and len(tried) <= 6, tried
 
+    # Of steps of 2% of the memory, none may be in the middle of the slack.
+    tried = []
+    known, follow = {16: 420}, lambda near, size: 100 + 20 * size
+    count = lambda size: tried.append(size) or 100 + 20 * size
+    assert find_largest(known, count, 100, 1000, scale=follow, slack=0.01, is_linear=True)[0] == 45
+    assert tried == [45], tried
+
     # Chunks take less at a second size than at the first, so that no line through both leads on.
     # Predictions are those of sizes near one that was tried.
     def chunk(size):
