@@ -7,7 +7,7 @@ peak. Where one keeps it by repeating operations, layers in chunks may do so in 
 import bisect
 import json
 import math
-from typing import Any, Callable, NamedTuple
+from typing import Any, Callable, NamedTuple, Sequence
 
 from torch import fx
 
@@ -53,7 +53,7 @@ class Splits:
 class Selection(NamedTuple):
     """A selection that a search has chosen, by which it is found again for about the same sizes: the
     counts, its place in the front, and the length of that, from the end; the estimate of its peak,
-    and its peak."""
+    and its peak. Of the one that needs no budget, place and estimate are those of the lowest."""
 
     counts: Counts
     place: int
@@ -62,6 +62,8 @@ class Selection(NamedTuple):
     peak: int
     #: The counts of the lowest estimate of all selections.
     least: Counts
+    #: Whether Inductor fuses as without a budget, of the one that needs none.
+    fuses: bool | None = None
 
 
 # The part by which estimates of one selection may differ at other sizes, and by which they may be
@@ -76,8 +78,8 @@ def _get_peak(trial: Trial) -> int:
 class Search:
     """Trials of a joint graph with any of `alternatives`. `split` splits a graph by the fastest
     selection whose estimated peak is within a bound, the lowest there is, or with None the one that
-    needs no budget, and returns the plan; and `schedule` returns the peak of both parts, which may be
-    of the selection that needs none. Without that, the estimate is the peak."""
+    needs no budget, and returns the plan; and `schedule` returns the peak of both parts where Inductor
+    fuses as without a budget, or not. Without that, the estimate is the peak."""
 
     def __init__(
         self,
@@ -97,16 +99,26 @@ class Search:
         """Lets the next search begin with the first counts; selections that were tried are known."""
         self._counts, self.fastest = self._alternatives.first, None
 
-    def make_trial(self, bound: int | None) -> Trial:
-        """Returns the trial of the selection within `bound`, the same one for the same selection."""
+    def make_trial(self, bound: int | None, fuses: bool | None = None) -> Trial:
+        """Returns the trial of the selection within `bound`, the same one for the same selection. The
+        one that needs no budget is that of the lower peak, where Inductor `fuses`, or where not."""
         parts, plan = self._split_within(bound)
-        key = json.dumps([self._counts, plan], sort_keys=True)
+        key = json.dumps([self._counts, plan, fuses], sort_keys=True)
         if key not in self._trials:
-            peak = self._schedule(parts, bound is None) if self._schedule else plan["peak"]
-            trial = self._trials[key] = Trial(parts, plan, peak)
-            log_trial(trial.estimate, peak)
+            free = (False, True) if fuses is None else (fuses,)
+            trial = self._trials[key] = self._try_fusions(
+                parts, plan, free if bound is None else (False,)
+            )
+            log_trial(trial.estimate, trial.peak)
         self.fastest = self.fastest or self._trials[key]
         return self._trials[key]
+
+    def _try_fusions(self, parts: Parts, plan: dict[str, Any], choices: Sequence[bool]) -> Trial:
+        if not self._schedule:
+            return Trial(parts, plan, plan["peak"])
+        peaks = {fuses: self._schedule(parts, fuses) for fuses in choices}
+        fuses = min(peaks, key=peaks.__getitem__)
+        return Trial(parts, plan, peaks[fuses], fuses)
 
     def find_least(self) -> Trial:
         """Returns the trial of the lowest estimate of a peak that there is with any counts, where
@@ -141,15 +153,16 @@ class Search:
 
     def describe(self, trial: Trial) -> Selection | None:
         """Returns the selection of `trial`; None where no bound has it."""
-        plan = trial.plan or {}
-        if not trial.estimate or trial.estimate not in plan.get("front", ()):
-            return None
-        front = plan["front"]
-        place = len(front) - front.index(trial.estimate)
         key = next(key for key, each in self._trials.items() if each is trial)
         counts = Counts(*json.loads(key)[0])
-        least = self._find_least_counts()
-        return Selection(counts, place, len(front), trial.estimate, trial.peak, least)
+        front = self._split_within(0, counts)[1].get("front", ())
+        is_free = not trial.estimate
+        estimate = self._find_floor(counts) if is_free else trial.estimate
+        if estimate not in front:
+            return None
+        place, least = len(front) - front.index(estimate), self._find_least_counts()
+        fuses = trial.fuses if is_free else None
+        return Selection(counts, place, len(front), estimate, trial.peak, least, fuses)
 
     def find_again(self, selection: Selection) -> Trial | None:
         """Returns the trial of a `selection` for other sizes; None where these are too far from its
@@ -166,11 +179,12 @@ class Search:
             return None
         if self._find_least_counts() != selection.least:
             return None
-        before, self._counts = self._counts, selection.counts
-        trial = self.make_trial(estimate)
+        before, self._counts = (self._counts, self.fastest), selection.counts
+        is_free = selection.fuses is not None
+        trial = self.make_trial(None if is_free else estimate, selection.fuses)
         if trial.peak <= (1 + _EQUAL) * growth * selection.peak:
             return trial
-        self._counts = before
+        self._counts, self.fastest = before
         return None
 
     def refine(self, trial: Trial, budget: int) -> Trial:

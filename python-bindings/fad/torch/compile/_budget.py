@@ -49,11 +49,13 @@ _RISE = 2
 
 @dataclass(eq=False)
 class Trial:
-    """A graph as one selection splits it: the `plan` of fad, and the `peak` of the schedule."""
+    """A graph as one selection splits it: the `plan` of fad, and the `peak` of the schedule, in which
+    Inductor `fuses` as it does without a budget, or not."""
 
     parts: Parts
     plan: dict[str, Any]
     peak: int
+    fuses: bool = False
 
     @property
     def estimate(self) -> int:

@@ -274,16 +274,11 @@ class Partitioner(CustomPartitionerFn):
             )
             return stock, self._schedule(stock, num_fwd_outputs, is_stock=True)
 
-        def schedule(parts: Parts, needs_none: bool) -> int:
+        def schedule(parts: Parts, fuses: bool) -> int:
             # The selection that needs no budget may take less where Inductor fuses as it does then.
-            peaks = {}
-            for fuses in (False, True) if needs_none else (False,):
-                mark_fused(parts, fuses)
-                schedules = self._schedule(parts, num_fwd_outputs)
-                peaks[fuses] = find_scheduled_peak(list_scheduled(*parts, schedules))[0]
-            fuses = min(peaks, key=peaks.__getitem__)
             mark_fused(parts, fuses)
-            return peaks[fuses]
+            schedules = self._schedule(parts, num_fwd_outputs)
+            return find_scheduled_peak(list_scheduled(*parts, schedules))[0]
 
         # Inductor compiles for the sizes of the batch, and graphs inside of others with these.
         is_checked = self.is_fused and joint_inputs and not self.sizes
@@ -297,6 +292,7 @@ class Partitioner(CustomPartitionerFn):
             self.bound = ANY_PEAK if is_timed else None
             try:
                 chosen = self.choose(search)
+                mark_fused(chosen.parts, chosen.fuses)
                 self.planned = {**chosen.plan, "scheduled_peak": chosen.peak}
                 return chosen.parts
             except Exception as error:

@@ -119,8 +119,9 @@ class Table:
         plan = {"peak": peak, "front": [row[0] for row in reversed(self.rows[layers])]}
         return (layers, peak, time), {} if bound is None else plan
 
-    def schedule(self, parts, _):
-        self.scheduled.append(parts)
+    def schedule(self, parts, fuses):
+        if not fuses:
+            self.scheduled.append(parts)
         layers, estimate, _ = parts
         return estimate + self.off.get((layers, estimate), self.off.get(layers, 0))
 
@@ -164,8 +165,9 @@ def check_again():
 
     _, search = make(1)
     selection = search.describe(search.find_lowest())
-    if selection != ((8, 4), 2, 3, 44, 44, (8, 4)):
+    if selection != ((8, 4), 2, 3, 44, 44, (8, 4), None):
         yield f"the selection is {selection}"
+    yield from check_free_again()
     for name, (table, search), expected in (
         ("near", make(1.2), 44 * 1.2),
         ("far", make(1.5), None),
@@ -185,6 +187,35 @@ def check_again():
         lowest = min(table.schedule((n, *row), 0) for n in table.rows for row in table.rows[n])
         if not found and search.find_lowest().peak != lowest:
             yield f"{name}: {lowest} is not found"
+
+
+def check_free_again():
+    """Errors of the one selection that needs no budget, which is found again by one schedule."""
+    tried = []
+
+    def make(factor, peak):
+        table = Table({1: [(100 * factor, 30), (200 * factor, 20)]})
+
+        def schedule(parts, fuses):
+            # Both selections of the highest estimate have the same parts.
+            tried.append((parts[1] / factor, fuses))
+            return factor * (parts[1] if parts[1] == 100 * factor else peak + 20 * (not fuses))
+
+        return Search(table, Splits(table.split).get, schedule)
+
+    search = make(1, 60)
+    selection = search.describe(search.find_lowest())
+    if selection != ((8, 1), 1, 2, 100, 60, (8, 1), True):
+        yield f"the selection without a budget is {selection}"
+    for peak, expected in (60, 72), (64, None):
+        tried.clear()
+        search = make(1.2, peak)
+        found = search.find_again(selection)
+        if (found and found.peak) != expected or tried != [(200, True)] or search.fastest != found:
+            yield f"without a budget, {found} is found for {expected} by {tried}"
+        # A search tries the other one as well.
+        if not found and (search.make_trial(None).peak != 1.2 * peak or len(tried) != 3):
+            yield f"without a budget, a search tries {tried}"
 
 
 def check_splits():

@@ -164,8 +164,11 @@ def check_least():
 
 def check_again():
     """At a second size near the first, one selection alone is scheduled, that of the lowest peak at the
-    first; far from it, as many are as there. Both times, the peak is that of a search by itself."""
-    model = nn.Sequential(Wide(), Wide(), Mean())
+    first; far from it, as many are as there. Both times, the peak is that of a search by itself. In
+    the second model, the lowest is the selection that needs no budget."""
+    layers = nn.Linear(32, 128), nn.SiLU(), nn.Dropout(0.1), nn.Linear(128, 32)
+    wide = nn.Sequential(Wide(), Wide(), Mean())
+    free = nn.Sequential(nn.LayerNorm(32), *layers)
     schedule, schedule_step = _Kept._schedule, _Step.schedule
 
     def count(*arguments):
@@ -176,23 +179,27 @@ def check_again():
         counts.append(0)
         return schedule_step(*arguments)
 
-    def find(size, **options):
+    def find(model, size, **options):
         x = torch.empty(size, 32, device="meta")
         return fad.torch.fit(model, x, plans=["lowest"], **options)["lowest"]
 
-    for size, is_near in ((512, True), (128, False)):
+    for model, size, memory, is_near in (
+        (wide, 512, "1.4MB", True),
+        (wide, 128, "1.4MB", False),
+        (free, 512, "1.25MB", True),
+    ):
         counts = []
         with (
             mock.patch.object(_Kept, "_schedule", count),
             mock.patch.object(_Step, "schedule", begin),
         ):
-            one = find(size, memory="1.4MB")
+            one = find(model, size, memory=memory)
         first, second, *others = filter(None, counts)
         # Later ones are near the second.
         assert first > 1 == max([1, *others]), (size, counts)
         assert second == (1 if is_near else first), (size, counts)
         assert one.largest > size and (one.largest < size * 5 / 4) == is_near, (size, one.largest)
-        assert one.largest_peak == find(one.largest).peak, (size, one)
+        assert one.largest_peak == find(model, one.largest).peak, (size, one)
 
 
 def check_search():
