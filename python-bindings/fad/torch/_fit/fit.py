@@ -197,7 +197,7 @@ class _Answer:
         self.graphs = 1
         # Whether a size has several graphs.
         self.has_several = False
-        # By plan, the largest peak of a graph.
+        # By plan, the largest peak of a graph of the example.
         self.peaks: dict[str, int] = {}
         # By plan, the sizes that have been tried.
         fixed = self._find_fixed()
@@ -294,12 +294,12 @@ class _Answer:
                 if each.is_left:
                     continue
                 self.graphs = max(self.graphs, len(each.graphs))
-                if example is self.example:
-                    self.peaks[name] = max(each.budgets)
-                    if len(each.graphs) > 1 and budgets.get(name) == LOWEST:
-                        # Within the one budget that its option names, graphs take more.
-                        named = {name: self.peaks[name]}
-                        each = _run(lambda: self.step.schedule(example, named, False, None))[name]
+                peak = max(each.budgets)
+                self.peaks.setdefault(name, peak)
+                if len(each.graphs) > 1 and budgets.get(name) == LOWEST:
+                    # Within the one budget that its option names, graphs take more.
+                    named = {name: peak}
+                    each = _run(lambda: self.step.schedule(example, named, False, None))[name]
                 memory = each.join()
                 found[name] = memory, count_kept(memory)
         for name, (memory, _) in found.items():

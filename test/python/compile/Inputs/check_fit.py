@@ -30,6 +30,7 @@ from fit_sizes import (
     check_again,
     check_least,
     check_mixed,
+    check_parted,
     check_planted,
     check_search,
     check_steered,
@@ -368,6 +369,7 @@ if __name__ == "__main__":
         check_steered()
         check_planted()
         check_mixed()
+        check_parted()
         check_deep()
     else:
         check_eager()

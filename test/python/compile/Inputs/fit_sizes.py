@@ -152,6 +152,14 @@ def check_mixed():
     assert one.largest > 1024 and other.peak == one.largest_peak <= 2e6, (one, other)
 
 
+def check_parted():
+    """Several graphs have one budget at each size, that of the one that needs the most."""
+    model = Parted()
+    one = fad.torch.fit(model, torch.empty(64, 64), plans=["lowest"], memory="1.2MB")["lowest"]
+    other = fad.torch.fit(model, torch.empty(one.largest, 64), plans=["lowest"])["lowest"]
+    assert one.largest > 64 and other.peak == one.largest_peak <= 1.2e6, (one, other)
+
+
 def check_least():
     """The guide of the lowest is the estimate of the most chunks that lower it, without a schedule."""
     rows = {1: [(60, 30), (80, 20)], 2: [(50, 26)], 8: [(38, 16), (46, 17)]}
