@@ -230,7 +230,7 @@ static void findEdges(Call &call) {
 bool begin(Call &call) {
   if (call.mode.isDeferred)
     watchNewOperators();
-  // What reads a value finishes it, and says whether it saves that.
+  // A reader finishes the value, and says whether it saves that.
   if (call.mode.isDeferred && call.info.form == Form::Normalize)
     return false;
   if (!collect(call))
