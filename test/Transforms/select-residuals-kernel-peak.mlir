@@ -41,3 +41,59 @@ func.func @alone(%x: tensor<32xf32>, %g: tensor<32xf32> {fad.cotangent = 0 : i64
   %e = fad.opaque "adjoint" keep (%g, %x) : (tensor<32xf32>, tensor<32xf32>) -> tensor<32xf32>
   return %d, %s, %e : tensor<32xf32>, tensor<64xf32>, tensor<32xf32>
 }
+
+// -----
+
+// %r waits for %q, which is behind %p: %p is the first to read %a then, which does not wait.
+
+// CHECK: within 1 bytes: the lowest peak is 100512 bytes
+// GPU: within 1 bytes: the lowest peak is 100768 bytes
+func.func @early(%x: tensor<64xf32>, %g: tensor<32xf32> {fad.cotangent = 0 : i64})
+    -> (tensor<32xf32>, tensor<64xf32>, tensor<64xf32> {fad.gradient = 0 : i64})
+    attributes {fad.fuses = #fad.fusion<once = ["math.exp"]>} {
+  %a = fad.opaque "act" elementwise (%x) : (tensor<64xf32>) -> tensor<64xf32>
+  %r = fad.opaque "gate" elementwise (%a) : (tensor<64xf32>) -> tensor<64xf32>
+  %p = fad.opaque "product" keep (%a) {fad.scratch = 100000 : i64} : (tensor<64xf32>) -> tensor<64xf32>
+  %q = fad.opaque "join" elementwise (%r, %p) : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
+  %d = fad.opaque "loss" keep (%q, %r) : (tensor<64xf32>, tensor<64xf32>) -> tensor<32xf32>
+  %e = fad.opaque "adjoint" keep (%g, %x) : (tensor<32xf32>, tensor<64xf32>) -> tensor<64xf32>
+  return %d, %a, %e : tensor<32xf32>, tensor<64xf32>, tensor<64xf32>
+}
+
+// -----
+
+// The other result of "both" is computed where %w reads it, so that "both" does not wait for %q.
+
+// CHECK: within 1 bytes: the lowest peak is 100516 bytes
+// GPU: within 1 bytes: the lowest peak is 100516 bytes
+func.func @multi(%x: tensor<64xf32>, %g: tensor<32xf32> {fad.cotangent = 0 : i64})
+    -> (tensor<32xf32>, tensor<64xf32>, tensor<64xf32> {fad.gradient = 0 : i64})
+    attributes {fad.fuses = #fad.fusion<once = ["math.exp"]>} {
+  %v:2 = fad.opaque "both" elementwise (%x) : (tensor<64xf32>) -> (tensor<64xf32>, tensor<64xf32>)
+  %w = fad.opaque "sum" reduction (%v#0) : (tensor<64xf32>) -> tensor<1xf32>
+  %k = fad.opaque "big" keep (%w) {fad.scratch = 100000 : i64} : (tensor<1xf32>) -> tensor<64xf32>
+  %q = fad.opaque "join" elementwise (%v#1, %k) : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
+  %d = fad.opaque "product" keep (%q) : (tensor<64xf32>) -> tensor<32xf32>
+  %e = fad.opaque "adjoint" keep (%g, %x) : (tensor<32xf32>, tensor<64xf32>) -> tensor<64xf32>
+  return %d, %v#1, %e : tensor<32xf32>, tensor<64xf32>, tensor<64xf32>
+}
+
+// -----
+
+// One kernel computes %s and %t, and is not the last to read %a: %u is written over that.
+
+// CHECK: within 1 bytes: the lowest peak is 8448 bytes
+// GPU: within 1 bytes: the lowest peak is 8448 bytes
+func.func @held2(%x: tensor<32xf32>, %y: tensor<1024xf32>, %g: tensor<32xf32> {fad.cotangent = 0 : i64})
+    -> (tensor<32xf32>, tensor<32xf32>, tensor<32xf32> {fad.gradient = 0 : i64})
+    attributes {fad.fuses = #fad.fusion<once = ["math.exp"]>} {
+  %a = fad.opaque "make" keep (%x) : (tensor<32xf32>) -> tensor<1024xf32>
+  %s = fad.opaque "double" elementwise (%a) : (tensor<1024xf32>) -> tensor<1024xf16>
+  %t = fad.opaque "treble" elementwise (%a) : (tensor<1024xf32>) -> tensor<1024xf16>
+  %d = fad.opaque "product" keep (%s, %t) : (tensor<1024xf16>, tensor<1024xf16>) -> tensor<32xf32>
+  %z = fad.opaque "make" keep (%d) : (tensor<32xf32>) -> tensor<1024xf32>
+  %u = fad.opaque "quad" elementwise (%a, %z) : (tensor<1024xf32>, tensor<1024xf32>) -> tensor<1024xf32>
+  %h = fad.opaque "product" keep (%u, %z) : (tensor<1024xf32>, tensor<1024xf32>) -> tensor<32xf32>
+  %e = fad.opaque "adjoint" keep (%g, %x) : (tensor<32xf32>, tensor<32xf32>) -> tensor<32xf32>
+  return %d, %h, %e : tensor<32xf32>, tensor<32xf32>, tensor<32xf32>
+}

@@ -142,8 +142,8 @@ void PeakModel::Timeline::hoistFused() {
 //===----------------------------------------------------------------------===//
 
 SmallVector<unsigned> PeakModel::Timeline::findDelays() const {
-  // The kernels before each step that do not fuse. For each copy, the first
-  // step that reads it, and those kernels before the last one.
+  // The kernels before each step that do not fuse. For each copy, the place of
+  // the first step that reads it, and those kernels before the last one.
   SmallVector<unsigned> runOf(steps.size() + 1), first(isInMemory.size(), ~0u);
   SmallVector<unsigned> lastRun(isInMemory.size());
   for (auto [time, step] : llvm::enumerate(steps)) {
@@ -158,10 +158,8 @@ SmallVector<unsigned> PeakModel::Timeline::findDelays() const {
     runOf[time + 1] += !node.isInPlace && !node.isFusedReader;
     if (isInline(step))
       continue;
-    for (unsigned read : getSources(step)) {
-      first[read] = std::min<unsigned>(first[read], time);
+    for (unsigned read : getSources(step))
       lastRun[read] = runOf[time];
-    }
   }
   for (unsigned result : model.results)
     lastRun[get(result, inForward)] = runOf.back();
@@ -171,21 +169,31 @@ SmallVector<unsigned> PeakModel::Timeline::findDelays() const {
     return time < numForward && model.nodes[steps[time].number].fuses &&
            !isInline(steps[time]);
   };
-  for (unsigned time = 0; time < numForward; ++time) {
-    delays[time] = time;
-    if (!fuses(time))
+  // From the last step on, so that those that read a result have their places.
+  // An inlined one has that of its first reader.
+  for (unsigned time = steps.size(); time-- > 0;) {
+    auto [number, copy] = steps[time];
+    if (copy == decoded || copy == loaded)
       continue;
-    const Node &node = model.nodes[steps[time].number];
-    unsigned reader = ~0u;
+    const Node &node = model.nodes[number];
+    unsigned reader = ~0u, place = time;
     for (unsigned result : node.results)
-      reader = std::min(reader, first[get(result, inForward)]);
-    if (fuses(reader) &&
-        getElements(node) == getElements(model.nodes[steps[reader].number]) &&
-        llvm::all_of(getSources(steps[time]), [&](unsigned read) {
-          return model.nodeOf[read % model.values.size()] < 0 ||
-                 lastRun[read] >= runOf[reader];
-        }))
-      delays[time] = reader;
+      reader = std::min(reader, first[get(result, copy)]);
+    if (isInline(steps[time]))
+      place = reader;
+    else if (fuses(time) && fuses(reader) &&
+             getElements(node) ==
+                 getElements(model.nodes[steps[reader].number]) &&
+             llvm::all_of(getSources(steps[time]), [&](unsigned read) {
+               return model.nodeOf[read % model.values.size()] < 0 ||
+                      lastRun[read] >= runOf[reader];
+             }))
+      place = reader;
+    forEachRead(node, copy, [&](unsigned used) {
+      first[used] = std::min(first[used], place);
+    });
+    if (time < numForward)
+      delays[time] = isInline(steps[time]) ? time : place;
   }
   return delays;
 }
@@ -204,8 +212,6 @@ void PeakModel::Timeline::delayFused() {
     return;
   // Each step behind those that wait for it, whose order stays.
   SmallVector<unsigned> delays = findDelays();
-  for (unsigned time = numForward; time-- > 0;)
-    delays[time] = delays[delays[time]];
   // Views wait for their operands.
   SmallVector<unsigned> keyOf(isInMemory.size());
   for (unsigned time = 0; time < numForward; ++time) {
@@ -273,7 +279,8 @@ public:
       timeline.kernelOf[time] = {times.front(), times.back()};
     for (auto [used, mask] : readers) {
       unsigned last = llvm::Log2_64(mask);
-      if (mask & ~(uint64_t(1) << last) & ~ancestors[last])
+      if (timeline.last[used] <= times.back() &&
+          mask & ~(uint64_t(1) << last) & ~ancestors[last])
         timeline.isHeld.set(used);
     }
     times.clear();

@@ -198,7 +198,7 @@ class _Answer:
         # Whether a size has several graphs.
         self.has_several = False
         # By plan, the largest peak of a graph of the example.
-        self.peaks: dict[str, int] = {}
+        self.peaks: dict[tuple[str, int], int] = {}
         # By plan, the sizes that have been tried.
         fixed = self._find_fixed()
         self.sizes = {name: Sizes(DIMENSIONS[vary] + 1, fixed) for name in plans}
@@ -295,7 +295,7 @@ class _Answer:
                     continue
                 self.graphs = max(self.graphs, len(each.graphs))
                 peak = max(each.budgets)
-                self.peaks.setdefault(name, peak)
+                self.peaks[name, size] = peak
                 if len(each.graphs) > 1 and budgets.get(name) == LOWEST:
                     # Within the one budget that its option names, graphs take more.
                     named = {name: peak}
@@ -315,7 +315,7 @@ class _Answer:
             largest, largest_peak, limit = self._find_largest(name, static + max(step, update))
         return Plan(
             name,
-            self._find_options(name, step),
+            self._find_options(name, step, largest),
             kept,
             step,
             update,
@@ -395,8 +395,7 @@ class _Answer:
                 left.discard(tried)
                 known[tried] = count(tried, True)
                 continue
-            if all(known[each] > memory for each in left if each > found[0]):
-                return *found, self._find_limit(name, found[0], stops)
+            return *found, self._find_limit(name, found[0], stops)
 
     def _scale(self, name: str, near: Sequence[int], size: int) -> float:
         """Returns about the bytes of a step of a size by those of one or two sizes `near` it, the
@@ -439,8 +438,8 @@ class _Answer:
         most, all_ = show_bytes(count), show_bytes(memory.bytes)
         return f"{text}and at the peak, {module} takes {most} of {all_} ({kind})"
 
-    def _find_options(self, name: str, step: int) -> dict[str, Any] | None:
-        """Returns the options of fad to write for a plan."""
+    def _find_options(self, name: str, step: int, largest: int | None) -> dict[str, Any] | None:
+        """Returns the options of fad to write for a plan, and for the `largest` size, if any."""
         if name in ("eager", "inductor"):
             return None
         chunks = self.step.chunks
@@ -451,7 +450,7 @@ class _Answer:
             return {"fad.budget": self.budgets[name], **options}
         # A budget is for each graph alone.
         if self.graphs > 1 or self.memory is None:
-            return {"fad.budget": self.peaks[name], **options}
+            return {"fad.budget": self.peaks[name, largest or self.size], **options}
         left = self.memory - self._count_static(self.example)
         return {"fad.budget": max(left, step), **options}
 

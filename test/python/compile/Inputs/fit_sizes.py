@@ -153,11 +153,13 @@ def check_mixed():
 
 
 def check_parted():
-    """Several graphs have one budget at each size, that of the one that needs the most."""
+    """Several graphs have one budget at each size, that of the one that needs the most. The options are
+    those of the largest size."""
     model = Parted()
     one = fad.torch.fit(model, torch.empty(64, 64), plans=["lowest"], memory="1.2MB")["lowest"]
     other = fad.torch.fit(model, torch.empty(one.largest, 64), plans=["lowest"])["lowest"]
     assert one.largest > 64 and other.peak == one.largest_peak <= 1.2e6, (one, other)
+    assert one.options == other.options, (one.options, other.options)
 
 
 def check_least():
