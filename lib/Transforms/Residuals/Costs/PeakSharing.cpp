@@ -152,13 +152,10 @@ int64_t PeakModel::Timeline::Segments::getPlace(unsigned step) const {
 }
 
 int64_t PeakModel::Timeline::Segments::getElements(unsigned step) const {
-  const PeakModel &model = timeline.model;
-  int64_t elements = 0;
-  for (unsigned result : getNode(step).results)
-    elements = std::max(elements, model.elements[result]);
+  int64_t elements = timeline.getElements(getNode(step));
   if (!getNode(step).fuses)
     for (unsigned read : getNode(step).reads)
-      elements = std::max(elements, model.elements[read]);
+      elements = std::max(elements, timeline.model.elements[read]);
   return elements;
 }
 

@@ -197,7 +197,7 @@ class _Answer:
         self.graphs = 1
         # Whether a size has several graphs.
         self.has_several = False
-        # By plan, the largest peak of a graph of the example.
+        # By plan and size, the largest peak of a graph.
         self.peaks: dict[tuple[str, int], int] = {}
         # By plan, the sizes that have been tried.
         fixed = self._find_fixed()

@@ -73,6 +73,7 @@ public:
 
   /// Bytes of `value`; `nullopt` if its type does not determine them.
   std::optional<int64_t> getBytes(Value value) { return times.getBytes(value); }
+  /// The target whose times count.
   Target getTarget() const { return target; }
   /// The time of a byte on the link to the host.
   int64_t getLinkTime() const { return times.getTarget().link; }
