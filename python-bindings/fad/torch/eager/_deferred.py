@@ -2,8 +2,6 @@
 
 import threading
 
-from ._extension import load
-
 _lock = threading.Lock()
 _is_prepared = False
 
@@ -19,6 +17,5 @@ def prepare() -> None:
             from . import _exports, _kernels
 
             _kernels.start()
-            load().fad_eager_watch_writes()
             _exports.watch()
             _is_prepared = True

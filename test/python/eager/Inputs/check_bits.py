@@ -196,9 +196,9 @@ def changed_source():
     with nest(2, "auto"):
         source = x * 1
         y = silu(source + 0)
-        with torch.no_grad():
-            x.add_(1)
-        y.sum().backward()
+    with torch.no_grad():
+        x.add_(1)
+    y.sum().backward()
 
 
 def check_deferred(check):

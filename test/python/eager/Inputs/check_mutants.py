@@ -27,6 +27,11 @@ MUTANTS = {
         "return static_cast<uint32_t>(constant.tensor._version()) != constant.version;",
         "return constant.tensor._version() != constant.tensor._version();",
     ),
+    "copies of overwritten memory": (
+        "interception/Copies.cpp",
+        "if (isModified(*input))",
+        "if (isModified(*input) && false)",
+    ),
     "values with a hook": (
         "sequence/Value.cpp",
         "return hasHooks(*value->node) ? nullptr : value;",

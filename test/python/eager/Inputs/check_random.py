@@ -32,7 +32,6 @@ RAISES = {
         [{"hooked after use"}, {"inner"}],
     ),
     "no second derivative": ("there is no second derivative", ("fad",), [{"second"}]),
-    "source modified in place": ("from which a sequence is computed", ("auto",), [{"written"}]),
     "modified in place, as PyTorch says": (
         "one of the variables needed for gradient computation has been modified",
         ("auto", "fad"),
@@ -211,18 +210,15 @@ def spoil_error(execution, loss):
 
 def spoil_refusal(execution, loss):
     """A planted bug: a documented error of which the program has not the reason."""
-    if "written" not in execution.facts:
-        raise RuntimeError(
-            "a tensor from which a sequence is computed, of shape "
-            "[3], has been modified by an inplace operation"
-        )
+    if "inner" not in execution.facts and "hooked after use" not in execution.facts:
+        raise RuntimeError("the gradient of a value inside of a nested sequence is asked for")
 
 
 def spoil_forward(execution, loss):
     """A planted bug: a documented error, but not of backward."""
-    execution.facts.add("written")
+    execution.facts.add("inner")
     execution.facts.discard("backward")
-    raise RuntimeError("a tensor from which a sequence is computed has been modified")
+    raise RuntimeError("the gradient of a value inside of a nested sequence is asked for")
 
 
 # Programs that were wrong once, without activations in place: the seed, and whether the program

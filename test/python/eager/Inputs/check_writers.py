@@ -24,24 +24,17 @@ def nest(engine="deferred", policy="auto"):
 
 
 def run(program, context):
-    """The result of a program of a source and a constant, and the gradient, which is an
-    error's text where there is one."""
+    """The result of a program of a source and a constant, and the gradient."""
     x, c = X.clone().requires_grad_(), torch.ones(4, 8, dtype=torch.double)
     with context:
         result = program(x, c)
-    try:
-        return result.detach(), torch.autograd.grad(result.sum(), x)[0]
-    except RuntimeError as error:
-        return result.detach(), str(error)
+    return result.detach(), torch.autograd.grad(result.sum(), x)[0]
 
 
 def is_right(program, context):
-    """Whether the result is that of eager PyTorch, and the gradient as well, or there is an
-    error about the tensor that has been modified."""
+    """Whether the result and the gradient are those of eager PyTorch."""
     value, gradient = run(program, context)
     expected = run(program, contextlib.nullcontext())
-    if isinstance(gradient, str):
-        return "has been modified by" in gradient and torch.allclose(value, expected[0])
     return torch.allclose(value, expected[0]) and torch.allclose(gradient, expected[1])
 
 

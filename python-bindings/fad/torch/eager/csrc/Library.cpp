@@ -89,6 +89,7 @@ torch::CppFunction makeKernel(const Operator &info) {
 TORCH_LIBRARY_IMPL(_, TESTING_ONLY_GenericMode, m) {
   m.fallback(torch::CppFunction::makeFallthrough());
   fad::eager::watchSilentWrites();
+  fad::eager::watchWrites();
 }
 
 TORCH_LIBRARY_IMPL(_, TESTING_ONLY_GenericWrapper, m) {
@@ -282,15 +283,11 @@ FAD_EAGER_API const char *fad_eager_compute_open() {
 FAD_EAGER_API const char *fad_eager_compute_readers(c10::TensorImpl *tensor) {
   return findError([&] {
     if (fad::eager::LazyTensor::live)
-      fad::eager::LazyTensors::computeReadersOf(
-          at::Tensor(c10::intrusive_ptr<
-                     c10::TensorImpl>::unsafe_reclaim_from_nonowning(tensor)),
-          /*isWritten=*/false);
+      fad::eager::LazyTensors::computeReadersOf(at::Tensor(
+          c10::intrusive_ptr<c10::TensorImpl>::unsafe_reclaim_from_nonowning(
+              tensor)));
   });
 }
-
-/// Lets the deferred engine see writes. Once in a process.
-FAD_EAGER_API void fad_eager_watch_writes() { fad::eager::watchWrites(); }
 
 //===----------------------------------------------------------------------===//
 // Kernels of deferred sequences

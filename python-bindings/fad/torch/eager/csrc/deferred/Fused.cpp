@@ -22,7 +22,7 @@ static Arguments read(Program &program) {
     checkVersion(scalar);
   for (const Step::Constant &constant : program.tensors) {
     checkVersion(constant);
-    arguments.push_back({&constant.tensor, nullptr});
+    arguments.push_back({&constant.tensor, nullptr, constant.tensor.storage()});
   }
   for (double &number : program.numbers)
     arguments.push_back({nullptr, &number});

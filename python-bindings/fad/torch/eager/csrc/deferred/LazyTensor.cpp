@@ -7,7 +7,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "deferred/LazyTensor.h"
-#include "deferred/Copies.h"
 #include "deferred/Defer.h"
 #include "sequence/Bits.h"
 #include <ATen/ops/empty_strided.h>
@@ -249,7 +248,7 @@ std::vector<std::shared_ptr<LazyPlace>> LazyTensors::getAll() {
   return {places.begin(), places.end()};
 }
 
-void LazyTensors::computeReadersOf(const at::Tensor &tensor, bool isWritten) {
+void LazyTensors::computeReadersOf(const at::Tensor &tensor) {
   // Sparse tensors, among others, have none that a sequence reads.
   if (!tensor.has_storage())
     return;
@@ -260,7 +259,6 @@ void LazyTensors::computeReadersOf(const at::Tensor &tensor, bool isWritten) {
       if (auto tensors = each.lock())
         all.push_back(std::move(tensors));
   }
-  Copies copies(tensor);
   auto isReader = [&](LazyTensor &lazy) {
     const StepPtr &step = lazy.getStep();
     return step && readsMemoryOf(step, tensor);
@@ -269,15 +267,12 @@ void LazyTensors::computeReadersOf(const at::Tensor &tensor, bool isWritten) {
     for (const auto &place : tensors->getAll()) {
       Originals originals = LazyTensor::findOriginals(*place, isReader);
       LazyTensor::Dropped dropped;
-      StepPtr replaced;
       place->visit([&](LazyTensor &lazy) {
-        if (isReader(lazy)) {
-          dropped = lazy.computeVisited(originals);
-          if (lazy.work)
-            lazy.work->wait();
-        }
-        if (isWritten && tensors == ofThread())
-          replaced = copies.keepFor(lazy);
+        if (!isReader(lazy))
+          return;
+        dropped = lazy.computeVisited(originals);
+        if (lazy.work)
+          lazy.work->wait();
       });
     }
 }

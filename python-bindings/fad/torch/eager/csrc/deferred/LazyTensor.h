@@ -166,9 +166,7 @@ public:
   void add(LazyTensor &tensor, const std::shared_ptr<LazyTensors> &self);
   void remove(LazyTensor &tensor);
   /// Computes those of all threads whose sequence reads memory of `tensor`.
-  /// Where that is going to be written to, backward of this thread's sequences
-  /// gets copies.
-  static void computeReadersOf(const at::Tensor &tensor, bool isWritten);
+  static void computeReadersOf(const at::Tensor &tensor);
   void computeAll();
 
 private:

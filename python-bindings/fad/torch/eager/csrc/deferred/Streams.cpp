@@ -13,13 +13,6 @@
 
 namespace fad::eager {
 
-std::optional<c10::Stream> getCurrentStream(c10::Device device) {
-  if (device.is_cpu() || device.is_meta() ||
-      !c10::impl::hasDeviceGuardImpl(device.type()))
-    return std::nullopt;
-  return c10::impl::VirtualGuardImpl(device.type()).getStream(device);
-}
-
 static bool isCaptured(c10::Stream stream) {
   // The driver is asked in the context of the device, not in one of another.
   c10::DeviceGuard guard(stream.device());

@@ -16,6 +16,7 @@
 #ifndef FAD_EAGER_STREAMS_H
 #define FAD_EAGER_STREAMS_H
 
+#include "sequence/ReadMemory.h"
 #include <ATen/core/Tensor.h>
 #include <atomic>
 #include <c10/core/Event.h>
@@ -24,9 +25,6 @@
 #include <optional>
 
 namespace fad::eager {
-
-/// The current stream of a device, or none where there are no streams.
-std::optional<c10::Stream> getCurrentStream(c10::Device device);
 
 /// Whether what is put on the current stream becomes a part of a CUDA graph.
 bool isCapturing(c10::Device device);

@@ -228,8 +228,7 @@ static void findEdges(Call &call) {
 }
 
 bool begin(Call &call) {
-  if (call.mode.isDeferred)
-    watchNewOperators();
+  watchNewOperators();
   // A reader finishes the value, and says whether it saves that.
   if (call.mode.isDeferred && call.info.form == Form::Normalize)
     return false;

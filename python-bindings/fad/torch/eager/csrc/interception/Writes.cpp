@@ -1,4 +1,4 @@
-//===- Writes.cpp - Writes to what deferred sequences read ----------------===//
+//===- Writes.cpp - Writes to what sequences read -------------------------===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -34,11 +34,12 @@ static void callBelow(const c10::OperatorHandle &op, c10::DispatchKeySet keys,
   redispatch(op, keys, stack);
 }
 
-void prepareWrites(const c10::OperatorHandle &op,
-                   const torch::jit::Stack &stack) {
+Copies prepareWrites(const c10::OperatorHandle &op,
+                     const torch::jit::Stack &stack) {
+  Copies copies;
   bool hasLazy = LazyTensors::count;
-  if (!hasLazy && !LateWork::exists)
-    return;
+  if (!hasLazy && !LateWork::exists && !hasReaders())
+    return copies;
   bool takesMemory = op.operator_name().name == kTakesMemory;
   const auto &arguments = op.schema().arguments();
   auto values = torch::jit::last(stack, arguments.size());
@@ -48,30 +49,37 @@ void prepareWrites(const c10::OperatorHandle &op,
       bool isWritten = alias && alias->isWrite();
       if (hasLazy) {
         if (!lazyOf(tensor) || lazyOf(tensor)->isComputed())
-          LazyTensors::computeReadersOf(tensor, isWritten);
+          LazyTensors::computeReadersOf(tensor);
         else if (takesMemory)
           compute(tensor);
       }
-      if (isWritten)
+      if (isWritten) {
+        copies.make(tensor);
         LateWork::waitForAll(tensor.device());
+      }
     });
   }
+  return copies;
 }
 
 static void write(const c10::OperatorHandle &op, c10::DispatchKeySet keys,
                   torch::jit::Stack *stack) {
-  prepareWrites(op, *stack);
+  Copies copies = prepareWrites(op, *stack);
   callBelow(op, keys, stack);
+  copies.put();
 }
 
 static void writeSilently(const c10::OperatorHandle &op,
                           c10::DispatchKeySet keys, torch::jit::Stack *stack) {
-  noteSilentWrites(op, *stack, [](const at::Tensor &tensor) {
+  Copies copies;
+  noteSilentWrites(op, *stack, [&](const at::Tensor &tensor) {
     if (LazyTensors::count)
-      LazyTensors::computeReadersOf(tensor, /*isWritten=*/true);
+      LazyTensors::computeReadersOf(tensor);
+    copies.make(tensor);
     LateWork::waitForAll(tensor.device());
   });
   callBelow(op, keys, stack);
+  copies.put();
 }
 
 /// Whether an operator may write to memory, or hand it out, and says so.

@@ -1,4 +1,4 @@
-//===- Writes.h - Writes to what deferred sequences read -------*- C++ -*-===//
+//===- Writes.h - Writes to what sequences read ----------------*- C++ -*-===//
 //
 // Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -9,6 +9,7 @@
 #ifndef FAD_EAGER_WRITES_H
 #define FAD_EAGER_WRITES_H
 
+#include "interception/Copies.h"
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/stack.h>
 
@@ -16,14 +17,16 @@ namespace fad::eager {
 
 /// Lets operators in the mode that write to a tensor, or hand out its memory,
 /// wait for the sequences that read that memory and are not computed yet.
+/// Sequences that backward runs again get copies of memory that is overwritten.
 void watchWrites();
 
 /// The same for operators that were registered since.
 void watchNewOperators();
 
-/// Computes what an operator's writes have to wait for.
-void prepareWrites(const c10::OperatorHandle &op,
-                   const torch::jit::Stack &stack);
+/// Computes what an operator's writes have to wait for, and copies the memory
+/// that it overwrites where sequences read that: the copies are put after it.
+[[nodiscard]] Copies prepareWrites(const c10::OperatorHandle &op,
+                                   const torch::jit::Stack &stack);
 
 /// Notes the silent writes of operators in the mode, and lets them wait as
 /// well.

@@ -138,6 +138,12 @@ static at::Tensor run(const StepPtr &end, Lead lead, Visit visit,
   auto isKnown = [&](Step *step) {
     return !known.empty() && known.count(step);
   };
+  // A write in another thread may have the steps read copies meanwhile.
+  std::vector<c10::Storage> memory;
+  auto keep = [&](const at::Tensor &tensor) {
+    if (tensor.has_storage())
+      memory.push_back(tensor.storage());
+  };
   Running values(steps);
   for (Step *step : steps)
     if (!isKnown(step))
@@ -150,11 +156,14 @@ static at::Tensor run(const StepPtr &end, Lead lead, Visit visit,
       continue;
     }
     if (!step->op) {
+      keep(step->value.tensor);
       value = lead(*step);
       continue;
     }
-    for (const Step::Constant &constant : step->constants)
+    for (const Step::Constant &constant : step->constants) {
+      keep(constant.tensor);
       checkVersion(constant);
+    }
     torch::jit::Stack stack(step->arguments.begin(), step->arguments.end());
     for (auto &[position, operand] : step->operands)
       stack[position] = values.take(operand.get());

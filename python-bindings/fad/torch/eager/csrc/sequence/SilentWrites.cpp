@@ -41,6 +41,11 @@ bool isSilentlyWritten(const at::Tensor &tensor, uint64_t after) {
   return found != clock().written.end() && found->second > after;
 }
 
+void forgetSilentWrites(const at::Tensor &tensor) {
+  std::lock_guard<std::mutex> lock(clock().mutex);
+  clock().written.erase(tensor.storage().unsafeGetStorageImpl());
+}
+
 static bool isCollective(const c10::OperatorHandle &op) {
   return op.operator_name().name.rfind("c10d::", 0) == 0;
 }

@@ -28,6 +28,10 @@ uint64_t countSilentWrites();
 /// Whether memory of a tensor had a silent write after so many.
 bool isSilentlyWritten(const at::Tensor &tensor, uint64_t after);
 
+/// Has a tensor's memory, which is new, count as one without silent writes:
+/// another may have had its place.
+void forgetSilentWrites(const at::Tensor &tensor);
+
 /// Notes what an operator that writes silently, in the mode, is going to write
 /// to, and calls `visit` with it.
 void noteSilentWrites(const c10::OperatorHandle &op,

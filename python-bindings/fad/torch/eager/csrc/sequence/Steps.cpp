@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "sequence/Steps.h"
+#include "sequence/ReadMemory.h"
 #include "sequence/Value.h"
 #include <atomic>
 #include <unordered_set>
@@ -21,24 +21,7 @@ Step::Step() {
 
 Step::~Step() = default;
 
-StepPtr Step::copy() {
-  auto made = c10::make_intrusive<Step>();
-  made->number = number;
-  made->length = length;
-  made->op = op;
-  made->arguments = arguments;
-  made->operands = operands;
-  made->constants = constants;
-  made->kernels = kernels;
-  made->policy = policy;
-  made->saves = saves;
-  made->isLinear = isLinear;
-  made->source = source;
-  made->value = value;
-  std::lock_guard<std::mutex> lock(access);
-  made->computed = computed;
-  return made;
-}
+void Step::release_resources() { removeReader(*this); }
 
 void Step::setComputed(std::shared_ptr<const ComputedValue> found) {
   std::lock_guard<std::mutex> lock(access);
@@ -69,6 +52,7 @@ StepPtr recordSource(const at::Tensor &tensor, Source source) {
   // version.
   if (tensor.is_leaf())
     step->value.silentWrites = std::numeric_limits<uint64_t>::max();
+  addReader(step);
   return step;
 }
 
@@ -98,6 +82,8 @@ StepPtr record(const c10::OperatorHandle &op,
     step->constants.back().original.emplace(constant.getIntrusivePtr());
   }
   ++step->length;
+  if (!step->constants.empty())
+    addReader(step);
   return step;
 }
 
@@ -136,7 +122,9 @@ void checkVersion(const Step::Constant &constant) {
       ", has been modified by an inplace operation: it is at "
       "version ",
       constant.tensor._version(), "; expected version ", constant.version,
-      " instead. Write to a copy. With policy=\"fad\" and the engine "
+      " instead. Write to a copy, or inside of nest(), where sequences get "
+      "one. "
+      "With policy=\"fad\" and the engine "
       "\"interactive\", "
       "backward does not read it.");
 }

@@ -15,7 +15,9 @@
 #include "sequence/Weak.h"
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <atomic>
+#include <c10/core/Stream.h>
 #include <c10/util/SmallVector.h>
+#include <list>
 #include <mutex>
 #include <unordered_map>
 
@@ -106,15 +108,22 @@ struct Step : c10::intrusive_ptr_target {
   Source source;
   Constant value; ///< of a source
 
+  /// Weak references to the steps that read one memory; and the places of this
+  /// step's own, by the memories of its source or its constants, with the
+  /// stream on which it was recorded. See ReadMemory.h.
+  using Readers = std::list<c10::weak_intrusive_ptr<Step>>;
+  c10::SmallVector<std::pair<const c10::StorageImpl *, Readers::iterator>, 1>
+      read;
+  std::optional<c10::Stream> stream;
+
   /// A replay that a reader needed before the sequence's own node.
   std::mutex mutex;
   std::unique_ptr<Replay> shared;
 
   Step();
   ~Step() override;
+  void release_resources() override;
 
-  /// The same operator on the same tensors, at the same place in the order.
-  StepPtr copy();
   /// Remembers where the value is now.
   void setComputed(std::shared_ptr<const ComputedValue> found);
   /// The value, if a tensor still has it.

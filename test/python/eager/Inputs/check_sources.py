@@ -1,0 +1,343 @@
+"""Compares programs that write to what a sequence has read, before backward reads it again, with
+the same programs on copies: gradients, bytes, and the memory of the copies."""
+
+import itertools
+import resource
+import sys
+import threading
+
+import torch
+import torch.nn.functional as F
+from checks import Checks, raises
+
+import fad.torch
+
+MODES = [
+    {"policy": policy, "engine": engine, "min_numel": 0}
+    for policy, engine in itertools.product(("auto", "fad"), ("interactive", "deferred"))
+]
+torch.manual_seed(0)
+X, WEIGHT = torch.randn(6, 4, dtype=torch.double), torch.randn(4, 4, dtype=torch.double)
+
+# Operators of which eager PyTorch saves the result, and so allows a write to the operand.
+FIRST = {
+    "exp": torch.exp,
+    "sigmoid": torch.sigmoid,
+    "tanh": torch.tanh,
+    "relu": F.relu,
+    "linear": lambda x: x * 3 - 1,
+    "squared relu": lambda x: F.relu(x).square(),
+    "two readers": lambda x: torch.exp(x) * torch.sigmoid(x),
+}
+THEN = {
+    "product": lambda y: y @ WEIGHT,
+    "product, continued": lambda y: (y @ WEIGHT) * torch.tanh(y * 2),
+    "continued": lambda y: (torch.tanh(y) + 1) @ WEIGHT,
+    "dropped": lambda y: F.dropout(y, 0.5) @ WEIGHT,
+    "cast": lambda y: y.float().sigmoid() @ WEIGHT.float(),
+}
+
+
+@torch.library.custom_op("fad_test::put", mutates_args={"tensor"})
+def put(tensor: torch.Tensor) -> None:
+    tensor.mul_(3)
+
+
+def write_item(x):
+    x[1] = 2
+
+
+def write_later(x):
+    x.add_(1)
+    x.mul_(2)
+
+
+def write_silently(x):
+    """A batch normalization writes to statistics, and tells no version."""
+    with torch.no_grad():
+        F.batch_norm(torch.randn(8, 4).double(), x[0], x[1].abs() + 1, training=True)
+
+
+WRITES = {
+    "add_": lambda x: x.add_(1),
+    "copy_": lambda x: x.copy_(X),
+    "an item": write_item,
+    "a part": lambda x: x[2:].mul_(2),
+    "twice": write_later,
+    "out": lambda x: torch.mul(X, 2, out=x),
+    "a list": lambda x: torch._foreach_mul_([x], 2.0),
+    "custom": lambda x: torch.ops.fad_test.put(x),
+    "silently": write_silently,
+    "a name": lambda x: F.relu_(x),
+    "a nested one": lambda x: F.silu(x, inplace=True),
+}
+# Those that autograd does not see.
+QUIET = {"out", "a list", "custom", "silently"}
+
+
+def make_program(first, then, write, quiet, again):
+    """With `again`, the first sequence goes on after the write. Of a copied source, nothing is
+    overwritten that is read."""
+
+    def program(x, copies=False):
+        torch.manual_seed(1)
+        x = x @ WEIGHT
+        y = first(x)
+        if copies:
+            x = x.clone()
+        result = then(y).sum()
+        with torch.set_grad_enabled(not quiet):
+            write(x)
+        if again:
+            result = result + torch.sin(y).square().sum()
+        return result + x.detach().sum()
+
+    return program
+
+
+def differentiate(program, x=X, **keywords):
+    x = x.clone().requires_grad_()
+    try:
+        value = program(x, **keywords)
+        return [value.detach(), *torch.autograd.grad(value, x)]
+    except RuntimeError as error:
+        return str(error)
+
+
+def agrees(program, mode):
+    found = differentiate(fad.torch.nest(program, **mode))
+    if isinstance(found, str):
+        # PyTorch's own nodes may refuse, as they do without nest.
+        return found == differentiate(program) or print(found) or False
+    close = {"rtol": 1e-5, "atol": 1e-5}
+    torch.testing.assert_close(found, differentiate(program, copies=True), **close)
+
+
+def check_programs(check):
+    every = "--every" in sys.argv
+    writes = WRITES if every else ["add_", "an item", "out", "silently"]
+    for first, then, again, mode in itertools.product(FIRST, THEN, (False, True), MODES):
+        for write in writes:
+            program = make_program(FIRST[first], THEN[then], WRITES[write], write in QUIET, again)
+            check(
+                f"{first}, {then}, {write}, {'again, ' * again}{mode}",
+                lambda: agrees(program, mode),
+            )
+    for write, mode in itertools.product(WRITES, MODES):
+        program = make_program(torch.exp, THEN["continued"], WRITES[write], write in QUIET, True)
+        check(f"{write}, {mode}", lambda: agrees(program, mode))
+
+
+def constant(x, copies=False):
+    """A constant that eager PyTorch does not save, broadcast, and with gaps in memory."""
+    row, wide = torch.ones(4).double(), torch.ones(6, 9).double()
+    y = torch.relu(x + row + wide[:, 1:5:1] + row.expand(6, 4))
+    z = (y * 2).tanh() @ WEIGHT
+    with torch.no_grad():
+        (row.clone() if copies else row).zero_()
+        (wide.clone() if copies else wide).fill_(7)
+    return (z + y).sum()
+
+
+def parts(x, copies=False):
+    """Parts of one memory that are written one after the other."""
+    memory = [torch.zeros(4).double() for _ in range(6)] if copies else torch.zeros(6, 4).double()
+    total = 0
+    for i in range(6):
+        memory[i] = torch.exp(x[i]) if copies else memory[i].copy_(torch.exp(x[i]))
+        total = total + torch.tanh(memory[i] * 2) @ WEIGHT
+    return total.sum()
+
+
+def leaf(x, copies=False):
+    y = torch.sigmoid(x) * 2 + 1
+    z = y @ WEIGHT
+    with torch.no_grad():
+        (x.clone() if copies else x).add_(1)
+    return z.sum() + (y * y).sum()
+
+
+def shared(x, copies=False):
+    """Two sequences that read one source, which has one copy."""
+    h = x @ WEIGHT
+    y, z = torch.exp(h), torch.tanh(h)
+    a, b = (y + 1).tanh() @ WEIGHT, (z * 2).exp() @ WEIGHT
+    (h.clone() if copies else h).add_(1)
+    return (a * b).sum()
+
+
+def empty(x, copies=False):
+    h = x[:0] @ WEIGHT
+    y = torch.exp(h) * 2
+    z = y @ WEIGHT
+    h.add_(1)
+    return z.sum() + y.sum() + x.sum() + torch.exp(x).sum()
+
+
+def scalar(x, copies=False):
+    h = x.sum() * 0.1
+    y = torch.tanh(torch.exp(h)) * 2
+    (h.clone() if copies else h).add_(1)
+    return (y * WEIGHT).sum()
+
+
+def check_others(check):
+    for program, mode in itertools.product((constant, parts, leaf, shared, empty, scalar), MODES):
+        check(f"{program.__name__}, {mode}", lambda: agrees(program, mode))
+
+    def narrow(dtype, mode):
+        """In 16 bits, as eager PyTorch."""
+        weight = WEIGHT.to(dtype)
+
+        def program(x):
+            h = x @ weight
+            y = torch.relu(h) * 2
+            z = y @ weight
+            h.add_(1)
+            return z.sum() + (y + 1).sum()
+
+        found = differentiate(fad.torch.nest(program, **mode), X.to(dtype))
+        torch.testing.assert_close(found, differentiate(program, X.to(dtype)))
+
+    def second(mode):
+        x = X.clone().requires_grad_()
+
+        def run(x):
+            h = x @ WEIGHT
+            y = torch.exp(h)
+            z = (y * y) @ WEIGHT
+            h.add_(1)
+            return z.sum()
+
+        def derive(function):
+            (first,) = torch.autograd.grad(function(x), x, create_graph=True)
+            return [first, *torch.autograd.grad(first.sin().sum(), x)]
+
+        torch.testing.assert_close(derive(fad.torch.nest(run, **mode)), derive(run))
+
+    for mode in MODES:
+        for dtype in (torch.float16, torch.bfloat16, torch.float32):
+            check(f"{dtype}, {mode}", lambda: narrow(dtype, mode))
+        if mode["policy"] == "auto":
+            check(f"second, {mode}", lambda: second(mode))
+
+    def keeps(then, mode):
+        """No more bytes than eager PyTorch, where that keeps what it saved."""
+
+        class Program(torch.nn.Module):
+            def forward(self, x):
+                return make_program(torch.exp, then, WRITES["add_"], False, False)(x)
+
+        x = torch.randn(64, 4, dtype=torch.double, requires_grad=True)
+        found, expected = (
+            fad.torch.saved_memory(model, x, measure=False).bytes
+            for model in (fad.torch.nest(Program(), **mode), Program())
+        )
+        return found <= expected or print(found, expected) or False
+
+    def frees(mode):
+        """The copies of 100 programs, 800 MB, are not there together."""
+        x = torch.randn(1000, 1000, requires_grad=True)
+
+        def run():
+            h = x * 1
+            y = torch.exp(h)
+            z = torch.tanh(y)
+            h.add_(1)
+            return (z * z).sum()
+
+        function = fad.torch.nest(run, **mode)
+        torch.autograd.grad(function(), x)
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        for i in range(100):
+            result = function()
+            if i % 2:
+                torch.autograd.grad(result, x)
+        after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return after - before < 200_000 or print(before, after) or False
+
+    for mode in MODES:
+        for name in ("product", "continued"):
+            check(f"bytes, {name}, {mode}", lambda: keeps(THEN[name], mode))
+        check(f"memory, {mode}", lambda: frees(mode))
+
+
+def check_threads(check):
+    """Backward in one thread while another one writes to a constant that the sequences read."""
+
+    def run(mode):
+        row = torch.zeros(64, dtype=torch.double)
+        waiting, wrong, is_over = [], [], threading.Event()
+
+        def work():
+            while not is_over.is_set() or waiting:
+                if waiting:
+                    value, x, number = waiting.pop()
+                    (found,) = torch.autograd.grad(value, x)
+                    expected = 2 * torch.exp(x.detach() + number)
+                    if not torch.allclose(found, expected):
+                        wrong.append((number, found, expected))
+
+        thread = threading.Thread(target=work)
+        thread.start()
+        weight = torch.eye(64, dtype=torch.double)
+        for number in range(300):
+            x = torch.randn(64, 64, dtype=torch.double, requires_grad=True)
+            with fad.torch.nest(**mode):
+                y = torch.exp(x + row)
+                value = ((y * 2) @ weight).sum()
+                waiting.append((value, x, float(number)))
+                row.add_(1)
+        is_over.set()
+        thread.join()
+        return not wrong or print(wrong[0]) or False
+
+    for mode in MODES:
+        check(f"threads, {mode}", lambda: run(mode))
+
+
+def check_refused(check):
+    """Writes outside of nest are not seen."""
+
+    def outside():
+        x = X.clone().requires_grad_()
+        with fad.torch.nest(min_numel=0):
+            h = x @ WEIGHT
+            y = torch.tanh(torch.exp(h)) @ WEIGHT
+        h.add_(1)
+        y.sum().backward()
+
+    check(
+        "outside",
+        lambda: raises(
+            "fad.torch.nest: a tensor from which a sequence is computed, of shape [6, 4], has been "
+            "modified by an inplace operation: it is at version 1; expected version 0 instead. "
+            "Write to a copy, or inside of nest(), where sequences get one. With "
+            'policy="fad" and the engine "interactive", backward does not read it.',
+            outside,
+        ),
+    )
+
+    def failing():
+        """An operator that fails has written nothing: the sequence reads the source."""
+        x = X.clone().requires_grad_()
+        with fad.torch.nest(min_numel=0):
+            h = x @ WEIGHT
+            y = torch.tanh(torch.exp(h)) @ WEIGHT
+            if not raises("must match", lambda: h.add_(torch.ones(5).double())):
+                return False
+        expected = (torch.tanh(torch.exp(x @ WEIGHT)) @ WEIGHT).sum()
+        torch.testing.assert_close(
+            torch.autograd.grad(y.sum(), x), torch.autograd.grad(expected, x)
+        )
+
+    check("an operator that fails", failing)
+
+
+if __name__ == "__main__":
+    check = Checks()
+    check_programs(check)
+    check_others(check)
+    check_threads(check)
+    check_refused(check)
+    check.finish()
