@@ -307,6 +307,7 @@ void PeakModel::Timeline::findKernels() {
   kernelOf.resize(steps.size() + 1);
   for (unsigned time = 0; time <= steps.size(); ++time)
     kernelOf[time] = {time, time};
+  isHeld.clear();
   isHeld.resize(isInMemory.size());
   if (!model.fusion || model.overwritesShared)
     return;
@@ -315,7 +316,8 @@ void PeakModel::Timeline::findKernels() {
     auto [number, copy] = steps[time];
     bool isNode = copy == inForward || copy == inBackward;
     const Node &node = model.nodes[isNode ? number : 0];
-    if (!isNode || time == numForward || (!node.fuses && !node.isInPlace))
+    if (!isNode || time == numForward || (!node.fuses && !node.isInPlace) ||
+        (time > numForward && !isTogether(time - 1, time)))
       kernel.end();
     if (!isNode || !node.fuses)
       continue;

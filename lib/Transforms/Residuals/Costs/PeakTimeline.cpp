@@ -219,15 +219,22 @@ void PeakModel::Timeline::forEachSource(
   });
 }
 
+bool PeakModel::Timeline::isTogether(unsigned time, unsigned until) const {
+  if (sortedKernel.empty() || time < numForward)
+    return numKernels[until] == numKernels[time + 1];
+  return until < steps.size() && sortedKernel[until] == sortedKernel[time];
+}
+
 bool PeakModel::Timeline::isFused(unsigned copy, unsigned time) const {
   unsigned until = last[copy];
   return !isInMemory[copy] && until > time &&
-         (isInlined[copy] || numKernels[until] == numKernels[time + 1]);
+         (isInlined[copy] || isTogether(time, until));
 }
 
 void PeakModel::Timeline::findLastReads() {
   last.assign(numCopies * model.values.size(), 0);
   unsigned end = steps.size();
+  isFusedStep.clear();
   isFusedStep.resize(end);
   numKernels.assign(end + 1, 0);
   for (unsigned time = 0; time < end; ++time) {
@@ -293,6 +300,10 @@ Cost::Count PeakModel::Timeline::getPeak() {
   }
   findLastReads();
   findKernels();
+  if (model.fusion && reorderKernels()) {
+    findLastReads();
+    findKernels();
+  }
   // After the last step, the results are in memory.
   LiveBytes live(steps.size() + 1);
   // The largest of the buffers that are freed after each step.

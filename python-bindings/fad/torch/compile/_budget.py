@@ -1,7 +1,7 @@
 """The choice within a budget: estimates order selections, and Inductor's schedules judge.
 
-Selections are those of a front: the slower one is, the lower is the estimate of its peak, which knows
-neither Inductor's order of kernels nor all of its fusions. So the peak of a selection is that of its
+Selections are those of a front: the slower one is, the lower is the estimate of its peak, which does
+not know all of Inductor's fusions. So the peak of a selection is that of its
 schedule, and the fastest one within the budget is searched for in few schedules. Each shows by how much
 the estimate is off. Between the slowest selection above the budget and the fastest one within it, the
 error is interpolated, and the next one to be scheduled is the fastest whose corrected estimate is

@@ -177,12 +177,15 @@ def measure_trials(model, x, options):
     return peak, [(int(scheduled), int(estimate)) for scheduled, estimate in found]
 
 
-def check_estimate():
+def check_estimate(size, tokens, depth=2):
     """Kernels that compute both cotangents of a gate's product, though a product of matrices is
-    between these, have the estimated peak. It would be 9% higher with a kernel for each."""
-    peak, trials = measure_trials(Decoder(128, depth=2), torch.randn(512, 128), {"fad.budget": 1})
-    scheduled, estimate = min(trials)
-    print(f"estimate {estimate}, scheduled {scheduled}, measured {peak}")
+    between these, have the estimated peak. It would be 9% higher with a kernel for each. With few tokens,
+    the gradients of weights come last: it would be 4% higher in the order of the program."""
+    peak, trials = measure_trials(
+        Decoder(size, depth), torch.randn(tokens, size), {"fad.budget": 1}
+    )
+    scheduled, estimate = min((pair for pair in trials if pair[1]), key=lambda pair: pair[1])
+    print(f"{tokens} tokens: estimate {estimate}, scheduled {scheduled}, measured {peak}")
     if scheduled != peak:
         yield "the lowest peak is not the scheduled one"
     # Stock Inductor, which is tried, too, has no estimate.
@@ -241,7 +244,8 @@ def main():
         wrong += [f"the budget of {name} is not kept"] * (peak > budget)
     if not copies_filters():
         wrong += check_layout(model, operand, budget, peak, every)
-        wrong += check_estimate()
+        wrong += check_estimate(128, 512)
+        wrong += check_estimate(64, 32)
     warnings.filterwarnings("error", "fad leaves|no selection", RuntimeWarning)
     model = Classifier()
     stock, peak = measure(model, x, {}, "inductor"), measure(model, x, {"fad.budget": 1.0})

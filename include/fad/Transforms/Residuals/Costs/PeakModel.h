@@ -65,7 +65,8 @@ struct StepTime {
 /// operations has all operands and results at once, and writes over no operand
 /// that two of its operations read of which none needs the other; and an
 /// operation of forward waits for its first reader in such a kernel, where its
-/// operands are there anyway.
+/// operands are there anyway. The kernels of backward run in another order
+/// than that of the program where that has a lower peak.
 class PeakModel {
 public:
   PeakModel(const JointFunction &joint, CostModel &costs);

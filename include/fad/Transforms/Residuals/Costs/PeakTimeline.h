@@ -32,6 +32,7 @@ public:
 
 private:
   class Kernel;
+  class KernelGraph;
   class Kernels;
   class Segments;
   enum Copy { inForward, inBackward, encoded, decoded, loaded, numCopies };
@@ -100,6 +101,9 @@ private:
   bool readsAny(const Step &step, const llvm::BitVector &copies) const;
   /// Adds what a step computes to the copies.
   void addResults(const Step &step, llvm::BitVector &copies) const;
+  /// Takes another order of the kernels of backward, if one has a lower peak,
+  /// and tells whether it does.
+  bool reorderKernels();
   void findLastReads();
   /// Finds the kernels of several operations without another one between them.
   void findKernels();
@@ -107,6 +111,8 @@ private:
   /// the step reads that executes `node` for the part `copy`.
   void forEachSource(const Node &node, Copy copy,
                      llvm::function_ref<void(unsigned)> visit) const;
+  /// Whether no other kernel runs between a step and a later one.
+  bool isTogether(unsigned time, unsigned until) const;
   /// Whether `copy` is computed where it is read. All steps after `time`, which
   /// computes it, are known.
   bool isFused(unsigned copy, unsigned time) const;
@@ -131,6 +137,9 @@ private:
   /// kernels before it that do not fuse.
   llvm::BitVector isFusedStep;
   SmallVector<unsigned> numKernels;
+  /// Where the kernels of backward are in another order than in the program,
+  /// the number of the kernel of each step.
+  SmallVector<unsigned> sortedKernel;
   /// For each step, the first and the last of its kernel, which has all of its
   /// operands and results at once; for each copy, whether no operation of a
   /// kernel may write over it.
