@@ -160,6 +160,40 @@ func.func @overwritten(%x: tensor<32xf32>, %g: tensor<32xf32> {fad.cotangent = 0
 
 // -----
 
+// Each of two makes its own zeros, which are nowhere else: with %p, the second has 256 bytes, and the product
+// 128.
+
+// CHECK: within 1 bytes: the lowest peak is 512 bytes
+func.func @overwritten_twice(%x: tensor<32xf32>, %g: tensor<32xf32> {fad.cotangent = 0 : i64})
+    -> (tensor<32xf32>, tensor<32xf32> {fad.gradient = 0 : i64})
+    attributes {fad.fuses = #fad.fusion<once = ["math.exp"]>} {
+  %z = fad.opaque "zeros" repeat () : () -> tensor<64xf32>
+  %c1 = fad.opaque "scatter" keep (%z, %x) {fad.overwrites} : (tensor<64xf32>, tensor<32xf32>) -> tensor<64xf32>
+  %p = fad.opaque "product" keep (%c1) : (tensor<64xf32>) -> tensor<32xf32>
+  %c2 = fad.opaque "scatter" keep (%z, %p) {fad.overwrites} : (tensor<64xf32>, tensor<32xf32>) -> tensor<64xf32>
+  %d = fad.opaque "product" keep (%c2, %p) : (tensor<64xf32>, tensor<32xf32>) -> tensor<32xf32>
+  %e = fad.opaque "adjoint" keep (%g, %x) : (tensor<32xf32>, tensor<32xf32>) -> tensor<32xf32>
+  return %d, %e : tensor<32xf32>, tensor<32xf32>
+}
+
+// -----
+
+// Another operand of its size is not written over by the zeros.
+
+// CHECK: within 1 bytes: the lowest peak is 512 bytes
+func.func @overwritten_first(%x: tensor<32xf32>, %g: tensor<32xf32> {fad.cotangent = 0 : i64})
+    -> (tensor<32xf32>, tensor<32xf32> {fad.gradient = 0 : i64})
+    attributes {fad.fuses = #fad.fusion<once = ["math.exp"]>} {
+  %v = fad.opaque "spread" keep (%x) : (tensor<32xf32>) -> tensor<64xf32>
+  %z = fad.opaque "zeros" repeat () : () -> tensor<64xf32>
+  %c = fad.opaque "scatter" keep (%z, %v) {fad.overwrites} : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
+  %d = fad.opaque "product" keep (%c) : (tensor<64xf32>) -> tensor<32xf32>
+  %e = fad.opaque "adjoint" keep (%g, %x) : (tensor<32xf32>, tensor<32xf32>) -> tensor<32xf32>
+  return %d, %e : tensor<32xf32>, tensor<32xf32>
+}
+
+// -----
+
 // A copy has another layout than %a, and is not written over it: both take 256 bytes at once.
 
 // CHECK: within 1 bytes: the lowest peak is 512 bytes

@@ -46,7 +46,7 @@ def Fad_Dialect : Dialect {
     | `fad.fuses` | a function | `#fad.fusion<...>`: the framework that executes it fuses elementwise operations with their readers |
     | `fad.fuses` | an operation | the framework fuses that operation, too |
     | `fad.proposals` | a function | selections of residuals by that framework, each a list of names of nodes |
-    | `fad.overwrites` | an operation | there, its result may take the memory of an operand that nothing reads later |
+    | `fad.overwrites` | an operation | there, its result may take the memory of an operand that nothing reads later, and the first one, if elementwise, is computed there |
     | `fad.materializes` | an operation | there, its operands are in memory |
     | `fad.scratch` | an operation | the bytes that its kernel takes for itself while it runs |
     | `fad.kernel` | `fad.elementwise` | the GPU kernel that computes it |

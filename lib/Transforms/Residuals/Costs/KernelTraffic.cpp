@@ -139,6 +139,8 @@ void PeakModel::Timeline::Kernels::addStep(const Step &step) {
     if (unsigned value = timeline.get(result, copy); !timeline.inlined[value])
       work.writes.push_back(value);
   SmallVector<unsigned, 4> reads = work.reads;
+  if (const Computation *first = timeline.getFirst(node, copy))
+    addWork({Kind::elementwise, first->reads, work.writes});
   if (!work.writes.empty())
     addWork(std::move(work));
   for (unsigned result : node.results) {

@@ -135,6 +135,9 @@ void PeakModel::addNode(Operation *op, CostModel &costs) {
     node.isFusedReader = node.fuses || isReduction(op);
     node.overwrites =
         (node.fuses && !isCopy(op)) || op->hasAttr(FadDialect::kOverwritesAttr);
+    node.copiesFirst = !node.fuses &&
+                       op->hasAttr(FadDialect::kOverwritesAttr) &&
+                       llvm::count(op->getOperands(), op->getOperand(0)) == 1;
     if (isReduction(op))
       (reducesLast(op) ? node.reducesRows : node.reducesColumns) = true;
     else if (!node.fuses && !node.isInPlace)

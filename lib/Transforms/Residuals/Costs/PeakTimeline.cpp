@@ -99,6 +99,15 @@ void PeakModel::Timeline::forEachRead(
     visit(copy == inForward ? get(read, inForward) : getInBackward(read));
 }
 
+const PeakModel::Timeline::Computation *
+PeakModel::Timeline::getFirst(const Node &node, Copy copy) const {
+  if (!node.copiesFirst)
+    return nullptr;
+  unsigned first = node.reads.front();
+  first = copy == inForward ? get(first, inForward) : getInBackward(first);
+  return inlined[first] ? &*inlined[first] : nullptr;
+}
+
 void PeakModel::Timeline::findReaders() {
   isInMemory.clear();
   isInMemory.resize(numCopies * model.values.size());
@@ -130,7 +139,9 @@ void PeakModel::Timeline::findReaders() {
     for (unsigned result : node.results)
       elements = std::max<Cost::Count>(elements, model.elements[result]);
     forEachRead(node, copy, [&](unsigned used) {
-      if (needsMemory)
+      bool isCopied =
+          node.copiesFirst && used % model.values.size() == node.reads.front();
+      if (needsMemory && !isCopied)
         isInMemory.set(used);
       if (elements > model.elements[used % model.values.size()])
         isBroadcast.set(used);
@@ -334,7 +345,8 @@ Cost::Count PeakModel::Timeline::getPeak() {
     }
     const Node &node = model.nodes[number];
     Cost::Count temporary = node.temporaryBytes;
-    int64_t reusable = node.overwrites ? largest[time] : 0;
+    int64_t reusable =
+        node.overwrites && !getFirst(node, copy) ? largest[time] : 0;
     for (unsigned result : node.results) {
       if (copy == inForward && isEncoded(result)) {
         allocate(get(result, encoded), model.savedBytes[result], time);

@@ -115,6 +115,9 @@ private:
     Cost::Count time = 0;
     /// Whether its result may take the memory of an operand.
     bool overwrites = false;
+    /// Whether it begins with a copy of the first operand, which fuses with
+    /// that, if that is not in memory.
+    bool copiesFirst = false;
     /// The further bytes that it needs while it runs.
     Cost::Count temporaryBytes = 0;
   };

@@ -65,6 +65,9 @@ private:
   /// the part `copy`.
   void forEachRead(const Node &node, Copy copy,
                    llvm::function_ref<void(unsigned)> visit) const;
+  /// The computation of the first operand of a step of `node`, if the step
+  /// computes that into its result.
+  const Computation *getFirst(const Node &node, Copy copy) const;
   /// Finds the copies that have to be in memory, that several operations read,
   /// and that are broadcast.
   void findReaders();
