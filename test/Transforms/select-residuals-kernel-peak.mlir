@@ -150,3 +150,40 @@ func.func @two(%x: tensor<32xf32>, %g: tensor<32xf32> {fad.cotangent = 0 : i64})
   %e = fad.opaque "adjoint" keep (%g, %x) : (tensor<32xf32>, tensor<32xf32>) -> tensor<32xf32>
   return %d, %e : tensor<32xf32>, tensor<32xf32>
 }
+
+// -----
+
+// A result that is a view keeps %a to the end, so that %r waits for %q.
+
+// CHECK: within 1 bytes: the lowest peak is 100512 bytes
+// GPU: within 1 bytes: the lowest peak is 100768 bytes
+func.func @of_result(%x: tensor<64xf32>, %g: tensor<32xf32> {fad.cotangent = 0 : i64})
+    -> (tensor<32xf32>, tensor<64xf32>, tensor<64xf32> {fad.gradient = 0 : i64})
+    attributes {fad.fuses = #fad.fusion<once = ["math.exp"]>} {
+  %a = fad.opaque "make" keep (%x) : (tensor<64xf32>) -> tensor<64xf32>
+  %v = fad.opaque "view" view (%a) : (tensor<64xf32>) -> tensor<64xf32>
+  %r = fad.opaque "gate" elementwise (%a) : (tensor<64xf32>) -> tensor<64xf32>
+  %p = fad.opaque "product" keep (%x) {fad.scratch = 100000 : i64} : (tensor<64xf32>) -> tensor<64xf32>
+  %q = fad.opaque "join" elementwise (%r, %p) : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
+  %d = fad.opaque "loss" keep (%q, %r) : (tensor<64xf32>, tensor<64xf32>) -> tensor<32xf32>
+  %e = fad.opaque "adjoint" keep (%g, %x) : (tensor<32xf32>, tensor<64xf32>) -> tensor<64xf32>
+  return %d, %v, %e : tensor<32xf32>, tensor<64xf32>, tensor<64xf32>
+}
+
+// -----
+
+// Nothing reads %a behind %r, which does not wait, as it has half of the bytes.
+
+// CHECK: within 1 bytes: the lowest peak is 100384 bytes
+// GPU: within 1 bytes: the lowest peak is 100384 bytes
+func.func @smaller(%x: tensor<64xf32>, %g: tensor<32xf32> {fad.cotangent = 0 : i64})
+    -> (tensor<32xf32>, tensor<64xf32> {fad.gradient = 0 : i64})
+    attributes {fad.fuses = #fad.fusion<once = ["math.exp"]>} {
+  %a = fad.opaque "make" keep (%x) : (tensor<64xf32>) -> tensor<64xf32>
+  %r = fad.opaque "gate" elementwise (%a) : (tensor<64xf32>) -> tensor<64xf16>
+  %p = fad.opaque "product" keep (%x) {fad.scratch = 100000 : i64} : (tensor<64xf32>) -> tensor<64xf32>
+  %q = fad.opaque "join" elementwise (%r, %p) : (tensor<64xf16>, tensor<64xf32>) -> tensor<64xf32>
+  %d = fad.opaque "loss" keep (%q, %r) : (tensor<64xf32>, tensor<64xf16>) -> tensor<32xf32>
+  %e = fad.opaque "adjoint" keep (%g, %x) : (tensor<32xf32>, tensor<64xf32>) -> tensor<64xf32>
+  return %d, %e : tensor<32xf32>, tensor<64xf32>
+}

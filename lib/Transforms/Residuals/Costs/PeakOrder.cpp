@@ -161,8 +161,14 @@ SmallVector<unsigned> PeakModel::Timeline::findDelays() const {
     for (unsigned read : getSources(step))
       lastRun[read] = runOf[time];
   }
-  for (unsigned result : model.results)
-    lastRun[get(result, inForward)] = runOf.back();
+  for (unsigned result : model.results) {
+    // A view keeps its operand.
+    unsigned copy = get(result, inForward);
+    lastRun[copy] = runOf.back();
+    if (inlined[copy])
+      for (unsigned read : inlined[copy]->reads)
+        lastRun[read] = runOf.back();
+  }
 
   SmallVector<unsigned> delays(numForward);
   auto fuses = [&](unsigned time) {

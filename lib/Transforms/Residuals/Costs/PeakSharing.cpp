@@ -53,8 +53,14 @@ private:
   /// The last place in which any step but `step`, which the pass is at, reads a
   /// copy; -1 if there is none.
   int64_t getLast(unsigned copy, unsigned step) const;
+  /// The copies in memory that a step reads, each once.
+  SmallVector<unsigned> getSources(unsigned step) const;
   /// The bytes of a copy's buffer that ends with its last reader.
   Cost::Count getFreeableBytes(unsigned copy) const;
+  /// Whether a step makes more bytes than it frees, as the last reader of the
+  /// copies for which `isLast` holds.
+  bool addsBytes(unsigned step,
+                 llvm::function_ref<bool(unsigned)> isLast) const;
   /// The segment before its own to which a step moves.
   std::optional<unsigned> findSegment(unsigned step) const;
   /// Adds a step, whose segment is final, to the readers of its sources.
@@ -189,34 +195,45 @@ PeakModel::Timeline::Segments::getFreeableBytes(unsigned copy) const {
                                               : model.bytes[value];
 }
 
+SmallVector<unsigned>
+PeakModel::Timeline::Segments::getSources(unsigned step) const {
+  SmallVector<unsigned> sources = timeline.getSources(timeline.steps[step]);
+  llvm::sort(sources);
+  sources.erase(llvm::unique(sources), sources.end());
+  return sources;
+}
+
+bool PeakModel::Timeline::Segments::addsBytes(
+    unsigned step, llvm::function_ref<bool(unsigned)> isLast) const {
+  Cost::Count made = 0, freed = 0;
+  for (unsigned result : getNode(step).results)
+    made += timeline.model.bytes[result];
+  for (unsigned used : getSources(step))
+    if (isLast(used))
+      freed += getFreeableBytes(used);
+  return made > freed;
+}
+
 std::optional<unsigned>
 PeakModel::Timeline::Segments::findSegment(unsigned step) const {
   const PeakModel &model = timeline.model;
   unsigned own = segmentOf[step], first = 0;
   int64_t elements = getElements(step);
-  Cost::Count made = 0, freed = 0;
-  for (unsigned result : getNode(step).results)
-    made += model.bytes[result];
+  if (addsBytes(step, [&](unsigned used) {
+        return getLast(used, step) < 2 * int64_t(own);
+      }))
+    return std::nullopt;
   // The segments whose kernels read what the step reads, and how many bytes.
   SmallVector<std::pair<ArrayRef<unsigned>, Cost::Count>> shared;
-  llvm::SmallDenseSet<unsigned> sources;
-  timeline.forEachSource(getNode(step), inBackward, [&](unsigned used) {
-    if (!sources.insert(used).second)
-      return;
+  for (unsigned used : getSources(step)) {
     first = std::max(first, ready[used]);
-    if (getLast(used, step) < 2 * int64_t(own))
-      freed += getFreeableBytes(used);
     // Operations read other parts of a larger operand, which they do not share.
     unsigned value = used % model.values.size();
     if (model.elements[value] > elements)
-      return;
+      continue;
     if (auto it = sharers.find({used, elements}); it != sharers.end())
       shared.emplace_back(it->second, model.bytes[value]);
-  });
-  if (made > freed)
-    return std::nullopt;
-  // Of the longest list, which all kernels may be in that read an argument, the
-  // last segment alone is better than those that are in no other list.
+  }
   for (auto &list : shared) {
     ArrayRef<unsigned> &segments = list.first;
     segments = segments.drop_front(llvm::lower_bound(segments, first) -
@@ -224,25 +241,29 @@ PeakModel::Timeline::Segments::findSegment(unsigned step) const {
     segments = segments.take_front(llvm::lower_bound(segments, own) -
                                    segments.begin());
   }
-  llvm::erase_if(shared, [](auto &list) { return list.first.empty(); });
-  if (shared.empty())
-    return std::nullopt;
-  auto longest = llvm::max_element(
-      shared, [](auto &a, auto &b) { return a.first.size() < b.first.size(); });
-  llvm::SmallDenseMap<unsigned, Cost::Count> bytesOf = {
-      {longest->first.back(), 0}};
-  for (auto it = shared.begin(); it != shared.end(); ++it)
-    if (it != longest)
-      for (unsigned segment : it->first)
-        bytesOf[segment] += it->second;
+  // From the last segment on, up to where all lists that are left share no
+  // more: all segments may read an argument.
   std::optional<std::pair<Cost::Count, unsigned>> best;
-  for (auto [segment, bytes] : bytesOf) {
-    if (llvm::binary_search(longest->first, segment))
-      bytes += longest->second;
-    if (!best || std::pair(bytes, segment) > *best)
-      best = {bytes, segment};
+  while (true) {
+    llvm::erase_if(shared, [](auto &list) { return list.first.empty(); });
+    Cost::Count most = 0;
+    unsigned segment = 0;
+    for (auto &[segments, bytes] : shared) {
+      most += bytes;
+      segment = std::max(segment, segments.back());
+    }
+    if (shared.empty() || (best && most <= best->first))
+      break;
+    Cost::Count sum = 0;
+    for (auto &[segments, bytes] : shared)
+      if (segments.back() == segment) {
+        sum += bytes;
+        segments = segments.drop_back();
+      }
+    if (!best || sum > best->first)
+      best = {sum, segment};
   }
-  return best->second;
+  return best ? std::optional(best->second) : std::nullopt;
 }
 
 void PeakModel::Timeline::Segments::addReader(unsigned step) {
@@ -289,26 +310,19 @@ std::optional<unsigned> PeakModel::Timeline::Segments::findKernel(
     const llvm::DenseMap<unsigned, unsigned> &makes) const {
   const PeakModel &model = timeline.model;
   int64_t elements = getElements(step);
-  Cost::Count made = 0, freed = 0;
-  for (unsigned result : getNode(step).results)
-    made += model.bytes[result];
+  if (addsBytes(step,
+                [&](unsigned used) { return lastReader[used] <= int(step); }))
+    return std::nullopt;
   // The bytes that it shares with each kernel, and the first that has them all.
   llvm::SmallDenseMap<unsigned, Cost::Count> shared;
   unsigned first = 0;
-  llvm::SmallDenseSet<unsigned> sources;
-  timeline.forEachSource(getNode(step), inBackward, [&](unsigned used) {
-    if (!sources.insert(used).second)
-      return;
+  for (unsigned used : getSources(step)) {
     first = std::max(first, makes.lookup(used));
-    if (lastReader[used] <= int(step))
-      freed += getFreeableBytes(used);
     unsigned value = used % model.values.size();
     if (auto it = reads.find({used, elements});
         it != reads.end() && model.elements[value] <= elements)
       shared[it->second] += model.bytes[value];
-  });
-  if (made > freed)
-    return std::nullopt;
+  }
   std::optional<std::pair<Cost::Count, unsigned>> best;
   for (auto [kernel, bytes] : shared)
     if (kernel >= first && (!best || std::pair(bytes, kernel) > *best))
