@@ -417,7 +417,7 @@ class _Answer:
         is_near, budget = size / _FAR <= near <= size * _FAR, self.budgets[name]
         if budget == LOWEST:
             return guide * (step / whole if is_near else 1)
-        if step > budget * whole:
+        if is_near and step > budget * whole:
             # No selection keeps the budget there, and the lowest has no part of the fastest step.
             return max(budget * guide, self.sizes[name].scale((near,), size))
         return guide * (step / whole if is_near else budget)

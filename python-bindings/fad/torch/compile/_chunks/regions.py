@@ -171,7 +171,8 @@ class _Growth:
             for node in reversed(nodes):
                 if node is not end and any(user in inside or user in before for user in node.users):
                     before.add(node)
-            between = [node for node in nodes if node in after & before - inside]
+            inner = after & before - inside
+            between = [node for node in nodes if node in inner]
             if not between:
                 return
             for node in between:
