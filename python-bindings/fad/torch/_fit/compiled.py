@@ -205,7 +205,7 @@ class _Lowest(_Kept):
 
     def choose(self, search: Search) -> Trial:
         self.narrow(1)
-        least = search.find_least()
+        least = search.find_least(self.before)
         self.least = least.peak
         self.is_left = bool(self.accepts and not self.accepts(least.peak))
         if self.is_left:
@@ -215,7 +215,7 @@ class _Lowest(_Kept):
             # Errors of estimates do not add up over sizes.
             self.selection = before
             return again
-        found = search.find_lowest()
+        found = search.find_lowest(before)
         self.selection = search.describe(found)
         if not self.is_named:
             return found

@@ -5,6 +5,7 @@ a window of operations to forward and one to backward. Steps with few layers, an
 these are, and with them the step of any number of layers follows, storage by storage."""
 
 import copy
+import itertools
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,8 +14,12 @@ from typing import Any
 from .._requirements import torch
 from ..compile._step_memory import Allocation, StepMemory, make_step_memory
 
-# With fewer layers, a plan of all of them takes no longer.
-_LEAST = 10
+# With fewer layers, a plan of all of them takes no longer; nor do those of several sizes.
+_LEAST, _LEAST_OF_SIZES = 10, 8
+
+# So many windows are tried at most. Layers with as many operations as those of GPT-2 have 700,000, of
+# which the first for forward and the 700th for backward are right, and if none is, all take minutes.
+_MOST = 8192
 
 
 @dataclass(frozen=True)
@@ -26,9 +31,10 @@ class Layers:
     count: int
 
 
-def find_layers(model: torch.nn.Module) -> Layers | None:
+def find_layers(model: torch.nn.Module, has_sizes: bool = False) -> Layers | None:
     """Returns the most equal modules that a list of `model` has one after the other; None where
-    these are too few to gain from it."""
+    these are too few to gain from it, at one size or, where it `has_sizes`, at several."""
+    least = _LEAST_OF_SIZES if has_sizes else _LEAST
     found = []
     for path, module in model.named_modules():
         if isinstance(module, torch.nn.ModuleList | torch.nn.Sequential):
@@ -39,7 +45,7 @@ def find_layers(model: torch.nn.Module) -> Layers | None:
                     found.append(Layers(path, first, number - first))
                     first = number
     most = max(found, key=lambda each: each.count, default=None)
-    return most if most is not None and most.count >= _LEAST else None
+    return most if most is not None and most.count >= least else None
 
 
 def _describe(module: torch.nn.Module) -> Any:
@@ -88,12 +94,12 @@ def find_windows(one: StepMemory, other: StepMemory) -> Windows | None:
         return None
     made = _list_made(one), _list_made(other)
     wanted = Counter(map(_describe_storage, other.allocations))
-    for forward in _find_starts(made, 0, one.backward, 0, other.backward):
-        ends = one.backward, one.operations, other.backward, other.operations
-        for backward in _find_starts(made, *ends):
-            windows = Windows(forward, count, backward, back_count)
-            if _explain(one, wanted, windows):
-                return windows
+    ends = one.backward, one.operations, other.backward, other.operations
+    starts = _find_starts(made, 0, one.backward, 0, other.backward), _find_starts(made, *ends)
+    for forward, backward in itertools.islice(itertools.product(*starts), _MOST):
+        windows = Windows(forward, count, backward, back_count)
+        if _explain(one, wanted, windows):
+            return windows
     return None
 
 
@@ -195,9 +201,12 @@ class _Place:
         outside = self._shift(each.first, True)
         if windows.forward <= (each.last if is_bundled else each.first) < self.inner[0]:
             for layer in range(self.more + 1):
+                # To the end of forward, what a model returns beside its loss may keep it.
+                is_kept = each.last == self.start - 1
                 shift = layer * windows.count
                 later = added[0] + (self.more - layer) * windows.back_count
                 last = each.last + (shift if each.last < self.start else later)
+                last = each.last + added[0] if is_kept else last
                 yield outside if is_bundled else each.first + shift, self._limit(each, last), layer
         elif windows.backward <= (each.last if is_bundled else each.first) < self.inner[1]:
             for layer in range(self.more + 1):

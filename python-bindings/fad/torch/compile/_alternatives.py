@@ -67,27 +67,43 @@ class Selection(NamedTuple):
 
 
 # The part by which estimates of one selection may differ at other sizes, and by which they may be
-# above peaks; and the part by which peaks beside estimates may grow.
+# above peaks; and the part by which peaks beside estimates may grow, and within which estimates that
+# were right before are right again.
 _NEAR, _EQUAL = 1 / 4, 1 / 100
+# The part by which estimates differ at sizes with the same chunks.
+_SAME = 1 / 32
 
 
 def _get_peak(trial: Trial) -> int:
     return trial.peak
 
 
+def _is_near(growth: float, part: float) -> bool:
+    """Tells whether a selection is about as large as before, by a `part` at most."""
+    return growth > 0 and abs(math.log(growth)) <= math.log(1 + part)
+
+
+def _is_right(found: Selection | Trial) -> bool:
+    """Tells whether an estimate is near the peak of the schedule."""
+    return abs(found.estimate - found.peak) <= _EQUAL * found.peak
+
+
 class Search:
     """Trials of a joint graph with any of `alternatives`. `split` splits a graph by the fastest
     selection whose estimated peak is within a bound, the lowest there is, or with None the one that
     needs no budget, and returns the plan; and `schedule` returns the peak of both parts where Inductor
-    fuses as without a budget, or not. Without that, the estimate is the peak."""
+    fuses as without a budget, or not. Without that, the estimate is the peak. `count_saved` returns
+    bytes that every schedule of parts has alive at once."""
 
     def __init__(
         self,
         alternatives: Alternatives,
         split: Callable[[fx.Graph, int | None], Split],
         schedule: Callable[[Parts, bool], int] | None = None,
+        count_saved: Callable[[Parts], int] = lambda _: 0,
     ) -> None:
         self._alternatives, self._split, self._schedule = alternatives, split, schedule
+        self._count_saved = count_saved
         self._counts = alternatives.first
         self._trials: dict[str, Trial] = {}
         # By counts, the lowest estimate of a peak.
@@ -120,10 +136,12 @@ class Search:
         fuses = min(peaks, key=peaks.__getitem__)
         return Trial(parts, plan, peaks[fuses], fuses)
 
-    def find_least(self) -> Trial:
+    def find_least(self, before: Selection | None = None) -> Trial:
         """Returns the trial of the lowest estimate of a peak that there is with any counts, where
-        nothing is scheduled."""
-        counts = self._find_least_counts()
+        nothing is scheduled. The counts are those of the selection `before`, if that is about as large
+        again."""
+        is_same = before and _is_near(self._find_estimate(before) / before.estimate, _SAME)
+        counts = before.least if before and is_same else self._find_least_counts()
         parts, plan = self._split_within(0, counts)
         return Trial(parts, plan, self._find_floor(counts))
 
@@ -131,25 +149,36 @@ class Search:
         """Returns the counts of the lowest estimate: more chunks are taken as long as they lower it."""
         counts = self._counts
         while True:
-            finest = [finer[-1] for finer in self._alternatives.list_finer(counts) if finer]
+            finest = self._alternatives.list_finest(counts)
             floor = self._find_floor(counts)
             lower = next((each for each in finest if self._find_floor(each) < floor), None)
             if lower is None:
                 return counts
             counts = lower
 
-    def find_lowest(self) -> Trial:
+    def find_lowest(self, before: Selection | None = None) -> Trial:
         """Returns the trial of the lowest peak with any counts. With the first ones none is tried where
-        estimates are far above a peak with others."""
+        estimates are far above a peak with others, or above it where they are right, as the selection
+        `before` of another size with the first counts tells."""
         first, least = self._counts, self._find_least_counts()
         if least != first:
             self._counts = least
             found = self._try(0, 0)
-            if found and self._find_floor(first) > (1 + _NEAR) * found.peak:
+            is_right = before and before.counts == first and before.fuses is None
+            are_right = is_right and all(map(_is_right, (before, found)))
+            margin = 2 * _EQUAL if are_right else _NEAR
+            if found and self._find_floor(first) > (1 + margin) * found.peak:
                 # Other estimates may be right.
                 return self._try_lower(found, Trial(found.parts, found.plan, found.estimate), 0)
             self._counts = first
-        return self.refine(min(self.make_trial(0), self.make_trial(None), key=_get_peak), 1)
+        return self.refine(self._find_lower_without(self.make_trial(0)), 1)
+
+    def _find_lower_without(self, trial: Trial) -> Trial:
+        """Returns the one of the lower peak of `trial` and the selection that needs no budget, which is
+        scheduled only where it saves fewer bytes than the peak of `trial`."""
+        if self._schedule and self._count_saved(self._split_within(None)[0]) >= trial.peak:
+            return trial
+        return min(trial, self.make_trial(None), key=_get_peak)
 
     def describe(self, trial: Trial) -> Selection | None:
         """Returns the selection of `trial`; None where no bound has it."""
@@ -167,17 +196,11 @@ class Search:
     def find_again(self, selection: Selection) -> Trial | None:
         """Returns the trial of a `selection` for other sizes; None where these are too far from its
         own for that."""
-        finer = [each for more in self._alternatives.list_finer(self._counts) for each in more]
-        if selection.counts not in (self._counts, *finer):
-            return None
-        front = self._split_within(0, selection.counts)[1].get("front", ())
-        if len(front) != selection.length:
-            return None
-        estimate = front[-selection.place]
+        estimate = self._find_estimate(selection)
         growth = estimate / selection.estimate
-        if abs(math.log(growth)) > math.log(1 + _NEAR):
+        if not _is_near(growth, _NEAR):
             return None
-        if self._find_least_counts() != selection.least:
+        if not _is_near(growth, _SAME) and self._find_least_counts() != selection.least:
             return None
         before, self._counts = (self._counts, self.fastest), selection.counts
         is_free = selection.fuses is not None
@@ -186,6 +209,13 @@ class Search:
             return trial
         self._counts, self.fastest = before
         return None
+
+    def _find_estimate(self, selection: Selection) -> int:
+        """Returns the estimate of a `selection` for these sizes; 0 where there is none."""
+        if not self._alternatives.has(selection.counts):
+            return 0
+        front = self._split_within(0, selection.counts)[1].get("front", ())
+        return front[-selection.place] if len(front) == selection.length else 0
 
     def refine(self, trial: Trial, budget: int) -> Trial:
         """Returns a better trial than `trial` for the `budget`, with other counts, or itself. Where

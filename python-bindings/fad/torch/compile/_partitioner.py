@@ -33,7 +33,7 @@ from ._log import (
 )
 from ._notes import note_bytes, note_fraction, note_other_budgets, note_sizes
 from ._parts import partition_joint, without_collection
-from ._peak import Schedule, count_bytes, find_scheduled_peak, list_scheduled
+from ._peak import Schedule, count_bytes, find_scheduled_peak, list_scheduled, peak_bytes
 from ._pytorch import (
     CustomPartitionerFn,
     Parts,
@@ -287,7 +287,7 @@ class Partitioner(CustomPartitionerFn):
             self.planned = chosen.plan
             return chosen.parts
         if is_checked and self.has_budget:
-            search = Search(alternatives, split, schedule)
+            search = Search(alternatives, split, schedule, lambda parts: peak_bytes(*parts).saved)
             is_timed = find_target(gm.graph) == "gpu"
             self.bound = ANY_PEAK if is_timed else None
             try:

@@ -21,7 +21,7 @@ from fad.torch._fit.command import main as run_command
 from fad.torch._saved_memory.allocator import watch_allocator
 from fad.torch.compile._pytorch import ReuseLine, V
 from fad.torch.compile._schedule import _Walk
-from fit_layers import check_deep, check_growth
+from fit_layers import check_deep, check_growth, check_windows
 from fit_sizes import (
     Mean,
     Mixed,
@@ -376,6 +376,7 @@ if __name__ == "__main__":
         check_reuse()
         check_largest()
         check_growth()
+        check_windows()
         check_search()
         check_least()
         check_again()

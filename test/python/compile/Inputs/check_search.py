@@ -10,7 +10,7 @@ from unittest import mock
 
 from fad.torch._fit.compiled import _Lowest
 from fad.torch.compile import Partitioner, _alternatives, _budget, _judge
-from fad.torch.compile._alternatives import ANY_PEAK, Search, Splits
+from fad.torch.compile._alternatives import ANY_PEAK, Search, Selection, Splits
 from fad.torch.compile._budget import Trial, estimate_arithmetic, find_within
 from fad.torch.compile._chunks import Counts
 
@@ -111,6 +111,12 @@ class Table:
         finer = [Counts(counts.losses, each) for each in self.rows if each > counts.layers]
         return [[], finer] if finer else []
 
+    def list_finest(self, counts):
+        return [finer[-1] for finer in self.list_finer(counts) if finer]
+
+    def has(self, counts):
+        return counts.layers in self.rows
+
     def split(self, layers, bound):
         self.tried.append(layers)
         within = [row for row in self.rows[layers] if bound is None or row[0] <= bound]
@@ -152,6 +158,34 @@ def check_lowest_counts():
             yield f"{rows} off by {off}: {found} is the lowest for {expected}"
 
 
+def check_before():
+    """Errors of searches that know the lowest peak at another size: where its estimate was right, and that
+    with more chunks is, the first ones are not tried unless they are about as low by theirs. And of
+    the selection without a budget, which is scheduled only where it saves less than the lowest peak."""
+    rows = {1: [(60, 30), (80, 20)], 4: [(50, 26)]}
+    before = Selection(Counts(8, 1), 1, 2, 100, 100, Counts(8, 1))
+    for more, off, selection, expected in (
+        ([(50, 26)], {}, before, [50]),
+        ([(50, 26)], {}, None, [50, 60, 80]),
+        ([(50, 26)], {}, before._replace(peak=98), [50, 60, 80]),
+        ([(50, 26)], {}, before._replace(counts=Counts(8, 4)), [50, 60, 80]),
+        ([(50, 26)], {}, before._replace(fuses=True), [50, 60, 80]),
+        ([(50, 26)], {4: 2}, before, [50, 60, 80]),
+        ([(59, 26)], {}, before, [59, 60, 80]),
+    ):
+        table = Table({**rows, 4: more}, off)
+        Search(table, Splits(table.split).get, table.schedule).find_lowest(selection)
+        found = [estimate for _, estimate, _ in table.scheduled]
+        if found != expected:
+            yield f"{more} off by {off} after {selection}: {found} are scheduled for {expected}"
+    for saved, expected in (59, [60, 80]), (60, [60]):
+        table = Table({1: rows[1]})
+        Search(table, Splits(table.split).get, table.schedule, lambda _: saved).find_lowest()
+        found = [estimate for _, estimate, _ in table.scheduled]
+        if found != expected:
+            yield f"where {saved} bytes are saved, {found} are scheduled for {expected}"
+
+
 def check_again():
     """Errors of a selection that is found again for other sizes: one is scheduled, unless these are far,
     or it takes more than it did."""
@@ -174,6 +208,7 @@ def check_again():
         ("more bytes", make(1.2, {(4, 44 * 1.2): 4}), None),
         ("another front", make(1.1, rows={4: [(44, 26), (50, 20)]}), None),
         ("new chunks", make(1.1, rows={8: [(30, 26)]}), None),
+        ("about the same", make(1.03, rows={8: [(30, 26)]}), 44 * 1.03),
         ("no such chunks", make(1.1, rows={4: [(44, 26)], 8: [(40, 26)]}), None),
     ):
         table.rows = (
@@ -181,7 +216,16 @@ def check_again():
         )
         found = search.find_again(selection)
         tried = len(table.scheduled)
-        if (found and found.peak) != expected or tried != (name in ("near", "more bytes")):
+        # Whether that many chunks are known to be the lowest.
+        least = search.find_least(selection).peak
+        expected_least = min(row[0][0] for row in table.rows.values())
+        if name == "about the same":
+            expected_least = 40 * 1.03
+        if least != expected_least:
+            yield f"{name}: {least} is the lowest estimate for {expected_least}"
+        if (found and found.peak) != expected or tried != (
+            name in ("near", "more bytes", "about the same")
+        ):
             yield f"{name}: {found and found.peak} is found by {tried} schedules"
         # Where none is found, a search begins anew.
         lowest = min(table.schedule((n, *row), 0) for n in table.rows for row in table.rows[n])
@@ -325,7 +369,7 @@ def check_bounds():
     for bound, expected in (ANY_PEAK, 1), (None, None):
         lowest, found = _Lowest("auto"), []
 
-        def find():
+        def find(*_):
             found.append(lowest.bound)
             return Trial(None, {}, 40)
 
@@ -413,7 +457,8 @@ class Parted(list):
 
 def main():
     checks = check_search, check_lowest, check_splits, check_chunk_search, check_bounds
-    checks += check_slowdown_search, check_lowest_counts, check_again, check_launches
+    checks += check_slowdown_search, check_lowest_counts, check_before, check_again
+    checks += (check_launches,)
     wrong = [message for check in checks for message in check()]
     print(*wrong, f"{len(checks)} searches, {len(wrong)} wrong", sep="\n")
     return bool(wrong)

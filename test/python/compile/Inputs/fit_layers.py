@@ -9,10 +9,10 @@ import torch
 from torch import nn
 
 import fad.torch
-from fad.torch._fit import deep
+from fad.torch._fit import deep, layers
 from fad.torch._fit.fit import _Answer, _Step
-from fad.torch._fit.layers import Layers, Windows
-from fad.torch.compile._step_memory import make_step_memory
+from fad.torch._fit.layers import Layers, Windows, extend, find_windows
+from fad.torch.compile._step_memory import Allocation, make_step_memory
 
 
 class Block(nn.Module):
@@ -37,11 +37,11 @@ class Keeping(Block):
 def check_deep():
     """Equal layers are planned by few of them, and all storages are those of a plan of all."""
     model, x = nn.Sequential(*(Block() for _ in range(10))), torch.empty(64, 16, device="meta")
-    layers, traced = [], []
+    planned, traced = [], []
     schedule, trace = _Step.schedule, _Step.trace
 
     def count(step, *arguments):
-        layers.append(len(step.loss.model))
+        planned.append(len(step.loss.model))
         return schedule(step, *arguments)
 
     def count_traced(step, example, updates):
@@ -54,7 +54,7 @@ def check_deep():
     ):
         one = fad.torch.fit(model, x, plans=["fad"], memory="1MB")["fad"]
     # The largest batch takes no plan of all layers, and few plans at all.
-    assert layers[:2] == [4, 5] and len(layers) <= 6 and {*layers} == {4, 5}, layers
+    assert planned[:2] == [4, 5] and len(planned) <= 6 and {*planned} == {4, 5}, planned
     assert traced == [(10, 64), (4, 64), (5, 64), (4, 128)], traced
     assert 0.99 * 10**6 <= one.largest_peak <= 10**6
     with mock.patch.object(_Answer, "_make_deep", lambda answer: None):
@@ -109,3 +109,36 @@ def check_growth():
     assert list_planned([8, 8], [0, 0, 0, 0]) == [0, 1]
     assert list_planned([8, 16, 16], [0, 0, 0, 0]) == [0, 1, 2]
     assert list_planned([8, 8, 8, 8], [0, 0, 1, 1, 1]) == [0, 1, 2, 3]
+
+
+def check_windows():
+    """Storages of a layer that are there to the end of forward, as for a result beside the loss, are so
+    with more layers. Of steps without windows, few of the places where these may be are tried."""
+
+    def make(count, odd=0):
+        def add(bytes_, kind, first, last):
+            return Allocation(bytes_, kind, f"{kind} {bytes_}", "", "", first, last)
+
+        start, end = 2 * count, 3 * count
+        made = [
+            each
+            for layer in range(count)
+            for each in (
+                add(8, "saved tensor", 2 * layer, end - 1 - layer),
+                add(16, "temporary", 2 * layer + 1, start - 1),
+                add(4 + odd, "gradient", end - 1 - layer, end),
+            )
+        ]
+        return make_step_memory(sorted(made, key=lambda each: each.first), end, start)
+
+    def describe(memory):
+        return sorted((a.first, a.last, a.bytes, a.kind) for a in memory.allocations)
+
+    found = find_windows(make(4), make(5))
+    assert found and describe(extend(make(4), found, 6)) == describe(make(10)), found
+    with (
+        mock.patch.object(layers, "_MOST", 3),
+        mock.patch.object(layers, "_explain", return_value=False) as explain,
+    ):
+        assert find_windows(make(4), make(5)) is None and explain.call_count == 3
+    assert find_windows(make(4), make(5, 1)) is None

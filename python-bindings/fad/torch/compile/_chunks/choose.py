@@ -71,15 +71,34 @@ class Alternatives:
     def list_finer(self, counts: Counts) -> list[list[Counts]]:
         """Returns those with more chunks of losses, and those with more of layers, the least first,
         where the number is fad's choice."""
+        return [
+            [each for each in more if self._differ(each, counts)]
+            for more in self._list_more(counts)
+        ]
+
+    def list_finest(self, counts: Counts) -> list[Counts]:
+        """Returns the last of each that `list_finer` does, without making those before it."""
+        finest = (
+            next((each for each in reversed(more) if self._differ(each, counts)), None)
+            for more in self._list_more(counts)
+        )
+        return [each for each in finest if each]
+
+    def has(self, counts: Counts) -> bool:
+        """Tells whether `counts` are the first ones, or cut the graph in another way."""
+        return counts == self.first or self._differ(counts, self.first)
+
+    def _list_more(self, counts: Counts) -> list[list[Counts]]:
         if self._chunks != "auto" or not self._least:
             return []
         losses, layers = counts
-        finer = [
+        return [
             [Counts(number, layers) for number in _LOSSES if number > losses],
             [Counts(losses, number) for number in _LAYERS if number > layers],
         ]
-        chunked = self._make(counts)[1]
-        return [[each for each in more if self._make(each)[1] != chunked] for more in finer]
+
+    def _differ(self, one: Counts, other: Counts) -> bool:
+        return self._make(one)[1] != self._make(other)[1]
 
     def _make(self, counts: Counts) -> tuple[fx.Graph, list[tuple[str, int]]]:
         if counts not in self._made:
