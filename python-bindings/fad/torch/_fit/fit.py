@@ -242,7 +242,7 @@ class _Answer:
 
     def _make_deep(self) -> Deep | None:
         """Returns the steps of fewer layers, of which those of all follow; None where none do."""
-        layers = find_layers(self.step.loss.model, self.memory is not None)
+        layers = find_layers(self.step.loss.model)
         if layers is None or not {*self.plans} - {"eager"}:
             return None
         try:

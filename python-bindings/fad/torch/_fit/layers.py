@@ -14,8 +14,8 @@ from typing import Any
 from .._requirements import torch
 from ..compile._step_memory import Allocation, StepMemory, make_step_memory
 
-# With fewer layers, a plan of all of them takes no longer; nor do those of several sizes.
-_LEAST, _LEAST_OF_SIZES = 10, 8
+# With fewer layers, a plan of all of them takes no longer.
+_LEAST = 10
 
 # So many windows are tried at most. Layers with as many operations as those of GPT-2 have 700,000, of
 # which the first for forward and the 700th for backward are right, and if none is, all take minutes.
@@ -31,10 +31,9 @@ class Layers:
     count: int
 
 
-def find_layers(model: torch.nn.Module, has_sizes: bool = False) -> Layers | None:
+def find_layers(model: torch.nn.Module) -> Layers | None:
     """Returns the most equal modules that a list of `model` has one after the other; None where
-    these are too few to gain from it, at one size or, where it `has_sizes`, at several."""
-    least = _LEAST_OF_SIZES if has_sizes else _LEAST
+    these are too few to gain from it."""
     found = []
     for path, module in model.named_modules():
         if isinstance(module, torch.nn.ModuleList | torch.nn.Sequential):
@@ -45,7 +44,7 @@ def find_layers(model: torch.nn.Module, has_sizes: bool = False) -> Layers | Non
                     found.append(Layers(path, first, number - first))
                     first = number
     most = max(found, key=lambda each: each.count, default=None)
-    return most if most is not None and most.count >= least else None
+    return most if most is not None and most.count >= _LEAST else None
 
 
 def _describe(module: torch.nn.Module) -> Any:
