@@ -55,6 +55,35 @@ def is_reduced(rank, engine):
     return torch.allclose(found, *torch.autograd.grad(expected.sum(), x))
 
 
+class Scaled(torch.nn.Module):
+    """Parameters that sequences read, and that are gathered again for backward."""
+
+    def __init__(self, number):
+        super().__init__()
+        self.scale = torch.nn.Parameter(torch.arange(4.0).double() + number)
+        self.shift = torch.nn.Parameter(-torch.arange(4.0).double() + number)
+
+    def forward(self, x):
+        return torch.sigmoid(torch.tanh(x * self.scale + self.shift) + self.shift)
+
+
+def is_gathered(engine):
+    """Whether gathers within nest, of parameters that it reads, leave the gradients right."""
+    x = torch.linspace(-1, 1, 8).view(2, 4).double()
+    whole = torch.nn.Sequential(Scaled(0), Scaled(1))
+    sharded = copy.deepcopy(whole)
+    mesh = dist.device_mesh.init_device_mesh("cpu", (2,))
+    for part in (*sharded, sharded):
+        fully_shard(part, mesh=mesh)
+    whole(x).sum().backward()
+    with fad.torch.nest(engine=engine, min_numel=0):
+        sharded(x).sum().backward()
+    return all(
+        torch.allclose(part.grad.full_tensor(), other.grad)
+        for part, other in zip(sharded.parameters(), whole.parameters())
+    )
+
+
 def worker(rank, folder):
     dist.init_process_group("gloo", init_method=f"file://{folder}/store", rank=rank, world_size=2)
     torch.manual_seed(0)
@@ -93,6 +122,9 @@ def worker(rank, folder):
         if not is_reduced(rank, engine):
             wrong += 1
             print(f"wrong: a collective, {engine}, process {rank}", flush=True)
+        if not is_gathered(engine):
+            wrong += 1
+            print(f"wrong: gathered parameters, {engine}, process {rank}", flush=True)
     if rank == 0:
         print(f"{count} models, {wrong} wrong", flush=True)
     dist.destroy_process_group()

@@ -32,6 +32,7 @@ RAISES = {
         [{"hooked after use"}, {"inner"}],
     ),
     "no second derivative": ("there is no second derivative", ("fad",), [{"second"}]),
+    "source modified in place": ("but of leaves", ("auto",), [{"written past copies"}]),
     "modified in place, as PyTorch says": (
         "one of the variables needed for gradient computation has been modified",
         ("auto", "fad"),

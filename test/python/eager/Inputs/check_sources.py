@@ -6,6 +6,7 @@ import resource
 import sys
 import threading
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from checks import Checks, raises
@@ -41,6 +42,12 @@ THEN = {
 @torch.library.custom_op("fad_test::put", mutates_args={"tensor"})
 def put(tensor: torch.Tensor) -> None:
     tensor.mul_(3)
+
+
+@torch.library.custom_op("fad_test::fail", mutates_args={"tensor"})
+def fail(tensor: torch.Tensor) -> None:
+    tensor.mul_(3)
+    raise RuntimeError("after the write")
 
 
 def write_item(x):
@@ -149,14 +156,6 @@ def parts(x, copies=False):
     return total.sum()
 
 
-def leaf(x, copies=False):
-    y = torch.sigmoid(x) * 2 + 1
-    z = y @ WEIGHT
-    with torch.no_grad():
-        (x.clone() if copies else x).add_(1)
-    return z.sum() + (y * y).sum()
-
-
 def shared(x, copies=False):
     """Two sequences that read one source, which has one copy."""
     h = x @ WEIGHT
@@ -181,8 +180,40 @@ def scalar(x, copies=False):
     return (y * WEIGHT).sum()
 
 
+def data(x, copies=False):
+    """A write that PyTorch's versions do not count."""
+    h = x @ WEIGHT
+    y = torch.exp(h)
+    z = (y * 2).tanh() @ WEIGHT
+    (h.clone() if copies else h).data.add_(1)
+    return z.sum() + (y * y).sum()
+
+
+def half_way(x, copies=False):
+    """Operators that fail, some of which have written."""
+    h = x @ WEIGHT
+    y = torch.exp(h)
+    z = (y * 2).tanh() @ WEIGHT
+    written, places = h.clone() if copies else h, torch.tensor([0, 1, 99])
+    with torch.no_grad():
+        for write in (
+            lambda: written.add_(torch.ones(5).double()),
+            lambda: written.index_put_((places,), torch.tensor(5.0).double()),
+            lambda: written.index_copy_(0, places, torch.ones(3, 4).double()),
+            lambda: torch.ops.fad_test.fail(written),
+        ):
+            try:
+                write()
+            except (RuntimeError, IndexError):
+                continue
+            raise AssertionError("a write has not failed")
+    return z.sum() + (y * y).sum()
+
+
 def check_others(check):
-    for program, mode in itertools.product((constant, parts, leaf, shared, empty, scalar), MODES):
+    for program, mode in itertools.product(
+        (constant, parts, shared, empty, scalar, data, half_way), MODES
+    ):
         check(f"{program.__name__}, {mode}", lambda: agrees(program, mode))
 
     def narrow(dtype, mode):
@@ -263,41 +294,90 @@ def check_others(check):
 
 
 def check_threads(check):
-    """Backward in one thread while another one writes to a constant that the sequences read."""
+    """A thread records, another one writes, and a third one goes backward."""
 
     def run(mode):
-        row = torch.zeros(64, dtype=torch.double)
-        waiting, wrong, is_over = [], [], threading.Event()
+        row, results = torch.zeros(64, dtype=torch.double), []
 
-        def work():
-            while not is_over.is_set() or waiting:
-                if waiting:
-                    value, x, number = waiting.pop()
-                    (found,) = torch.autograd.grad(value, x)
-                    expected = 2 * torch.exp(x.detach() + number)
-                    if not torch.allclose(found, expected):
-                        wrong.append((number, found, expected))
-
-        thread = threading.Thread(target=work)
-        thread.start()
-        weight = torch.eye(64, dtype=torch.double)
-        for number in range(300):
-            x = torch.randn(64, 64, dtype=torch.double, requires_grad=True)
+        def record(x):
             with fad.torch.nest(**mode):
-                y = torch.exp(x + row)
-                value = ((y * 2) @ weight).sum()
-                waiting.append((value, x, float(number)))
+                results.append((torch.exp(x + row) * 2).tanh() @ torch.eye(64).double())
+
+        def write():
+            with fad.torch.nest(**mode):
                 row.add_(1)
-        is_over.set()
-        thread.join()
-        return not wrong or print(wrong[0]) or False
+
+        def differentiate(x):
+            results.extend(torch.autograd.grad(results.pop().sum(), x))
+
+        for number in range(20):
+            x = torch.randn(64, 64, dtype=torch.double, requires_grad=True)
+            for function, arguments in (record, (x,)), (write, ()), (differentiate, (x,)):
+                thread = threading.Thread(target=function, args=arguments)
+                thread.start()
+                thread.join()
+            value = torch.tanh(torch.exp(x + number) * 2)
+            torch.testing.assert_close(results, list(torch.autograd.grad(value.sum(), x)))
+            results.clear()
 
     for mode in MODES:
         check(f"threads, {mode}", lambda: run(mode))
 
 
+class Finalized(np.ndarray):
+    """Memory whose end runs operators."""
+
+    count = 0
+
+    def __del__(self):
+        x = torch.ones(4, requires_grad=True)
+        with torch.enable_grad():
+            (torch.exp(x) * 2).sin()
+        Finalized.count += 1
+
+
+def check_finalizer(check):
+    def run(mode):
+        before, x = Finalized.count, torch.ones(4, requires_grad=True)
+        with fad.torch.nest(**mode):
+            constant = torch.from_numpy(np.ones(4, np.float32).view(Finalized))
+            y = (torch.relu(x + constant) * 2).tanh() @ torch.eye(4)
+            constant.set_(torch.zeros(4))
+        expected = torch.autograd.grad((torch.relu(x + 1) * 2).tanh().sum(), x)
+        torch.testing.assert_close(torch.autograd.grad(y.sum(), x), expected)
+        return Finalized.count > before
+
+    for mode in MODES:
+        check(f"a finalizer, {mode}", lambda: run(mode))
+
+
+def check_gathered(check):
+    """A parameter that is gathered anew for backward, at the version that it had."""
+
+    def run(mode):
+        parameter, x = torch.nn.Parameter(torch.ones(4).double()), X.clone().requires_grad_()
+        with fad.torch.nest(**mode):
+            result = torch.sigmoid(torch.tanh(x * parameter + parameter) + parameter) @ WEIGHT
+            parameter.detach().data.fill_(9)
+            with torch.no_grad(), torch.autograd._unsafe_preserve_version_counter(parameter):
+                parameter.fill_(1)
+        expected = torch.sigmoid(torch.tanh(x * 1 + 1) + 1) @ WEIGHT
+        found = torch.autograd.grad(result.sum(), x)
+        torch.testing.assert_close(found, torch.autograd.grad(expected.sum(), x))
+
+    for mode in MODES:
+        check(f"gathered, {mode}", lambda: run(mode))
+
+
 def check_refused(check):
-    """Writes outside of nest are not seen."""
+    """Writes outside of nest are not seen; leaves, and tensors whose memory has the negated
+    elements, have no copy."""
+    message = (
+        "fad.torch.nest: a tensor from which a sequence is computed, of shape [6, 4], has been "
+        "modified by an inplace operation: it is at version 1; expected version 0 instead. "
+        "Write to a copy, or inside of nest(), where sequences get one, but of leaves. With "
+        'policy="fad" and the engine "interactive", backward does not read it.'
+    )
 
     def outside():
         x = X.clone().requires_grad_()
@@ -307,31 +387,25 @@ def check_refused(check):
         h.add_(1)
         y.sum().backward()
 
-    check(
-        "outside",
-        lambda: raises(
-            "fad.torch.nest: a tensor from which a sequence is computed, of shape [6, 4], has been "
-            "modified by an inplace operation: it is at version 1; expected version 0 instead. "
-            "Write to a copy, or inside of nest(), where sequences get one. With "
-            'policy="fad" and the engine "interactive", backward does not read it.',
-            outside,
-        ),
-    )
-
-    def failing():
-        """An operator that fails has written nothing: the sequence reads the source."""
+    def leaf():
         x = X.clone().requires_grad_()
         with fad.torch.nest(min_numel=0):
-            h = x @ WEIGHT
-            y = torch.tanh(torch.exp(h)) @ WEIGHT
-            if not raises("must match", lambda: h.add_(torch.ones(5).double())):
-                return False
-        expected = (torch.tanh(torch.exp(x @ WEIGHT)) @ WEIGHT).sum()
-        torch.testing.assert_close(
-            torch.autograd.grad(y.sum(), x), torch.autograd.grad(expected, x)
-        )
+            y = torch.tanh(torch.exp(x)) @ WEIGHT
+            with torch.no_grad():
+                x.add_(1)
+        y.sum().backward()
 
-    check("an operator that fails", failing)
+    def negative():
+        x = X.clone().requires_grad_()
+        with fad.torch.nest(min_numel=0):
+            h = torch._neg_view(x @ WEIGHT)
+            y = torch.tanh(torch.exp(h)) @ WEIGHT
+            with torch.no_grad():
+                h.add_(1)
+        y.sum().backward()
+
+    for write in outside, leaf, negative:
+        check(write.__name__, lambda: raises(message, write))
 
 
 if __name__ == "__main__":
@@ -339,5 +413,7 @@ if __name__ == "__main__":
     check_programs(check)
     check_others(check)
     check_threads(check)
+    check_finalizer(check)
+    check_gathered(check)
     check_refused(check)
     check.finish()

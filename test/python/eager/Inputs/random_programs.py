@@ -209,9 +209,12 @@ class Execution:
     """Values of a program. With `copies`, each operator reads a copy of its operands and
     returns a copy, so that no change in place reaches what is saved. `facts` are what has
     happened that may explain an error: "hooked" and "hooked after use" of a value's
-    gradient, "inner" of gradients asked for, "second" of derivatives, and "written" of a
-    value that an operator had read before, or made, and "backward" once that has begun. A
-    `dtype` is one to compute in, with the program's numbers."""
+    gradient, "inner" of gradients asked for, "second" of derivatives, "written" of a value
+    that an operator had read before, or made, "written past copies" of a leaf or outside of
+    nest, and "backward" once that has begun. A `dtype` is one to compute in, with the
+    program's numbers."""
+
+    is_nested = True
 
     def __init__(self, program, copies, facts, dtype=None):
         self.program, self.copies, self.facts, self.dtype = program, copies, facts, dtype
@@ -273,6 +276,10 @@ class Execution:
                 self.facts.add("hooked after use")
         elif kind == "in_place" and self.was_touched(operands[0]):
             self.facts.add("written")
+            memory = self.values[operands[0]].untyped_storage()._cdata
+            is_leaf = memory in [leaf.untyped_storage()._cdata for leaf in self.leaves]
+            if is_leaf or not self.is_nested:
+                self.facts.add("written past copies")
         if kind == "hook":
             # Of a view whose base was written to, PyTorch crashes unless the node is there.
             node = self.values[operands[0]].grad_fn
@@ -385,7 +392,7 @@ def _execute(execution, nest):
             while remaining:
                 kind, name, operands = remaining.pop(0)
                 if kind == "toggle":
-                    nested = not nested
+                    execution.is_nested = nested = not nested
                     break
                 if kind == "policy":
                     other = not other

@@ -38,8 +38,7 @@ inline bool hasCode(c10::Device device) {
 struct Argument {
   const at::Tensor *tensor;
   double *number;
-  /// The tensor's memory, which a write in another thread may replace by a copy
-  /// while the code reads it.
+  /// That of the tensor, if it is one of a step (see `getMemory`).
   c10::Storage memory = {};
 };
 using Arguments = std::vector<Argument>;

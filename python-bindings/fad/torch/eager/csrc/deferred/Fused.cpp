@@ -8,6 +8,7 @@
 
 #include "deferred/Fused.h"
 #include "sequence/Bits.h"
+#include "sequence/ReadMemory.h"
 #include <ATen/Context.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty_strided.h>
@@ -22,7 +23,7 @@ static Arguments read(Program &program) {
     checkVersion(scalar);
   for (const Step::Constant &constant : program.tensors) {
     checkVersion(constant);
-    arguments.push_back({&constant.tensor, nullptr, constant.tensor.storage()});
+    arguments.push_back({&constant.tensor, nullptr, getMemory(constant)});
   }
   for (double &number : program.numbers)
     arguments.push_back({nullptr, &number});

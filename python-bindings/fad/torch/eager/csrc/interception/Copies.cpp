@@ -26,49 +26,55 @@ static at::Tensor copy(const at::Tensor &tensor) {
       .as_strided(tensor.sizes(), tensor.strides(), 0);
 }
 
-at::Tensor Copies::copyOf(const at::Tensor &tensor,
-                          const std::optional<c10::Stream> &stream) {
-  auto found = std::find_if(copies.begin(), copies.end(), [&](auto &each) {
-    return each.stream == stream && isSame(each.tensor, tensor) &&
-           each.tensor.scalar_type() == tensor.scalar_type();
-  });
-  if (found != copies.end())
-    return found->copy;
-  OutsideModes outsideModes;
-  OutsideTransforms outsideTransforms;
-  // Backward runs there.
-  OnRecordedStream there(stream);
-  copies.push_back({tensor, copy(tensor), stream});
-  if (stream)
-    LateWork::record(*stream);
-  return copies.back().copy;
+/// Whether a copy of an input stands for what a write to memory overwrites.
+static bool mayCopy(const Step::Constant &input, const at::Tensor &written) {
+  const at::Tensor &tensor = input.tensor;
+  bool isLeaf = input.silentWrites == std::numeric_limits<uint64_t>::max();
+  // The elements of some tensors are those of their memory, negated.
+  return tensor.defined() && tensor.has_storage() && !isLeaf &&
+         !tensor.is_neg() && !tensor.is_conj() &&
+         tensor.storage().is_alias_of(written.storage()) && !isModified(input);
 }
 
-void Copies::make(const at::Tensor &written) {
-  std::vector<StepPtr> steps = findReaders(written);
-  if (steps.empty())
-    return;
-  for (StepPtr &step : steps) {
+namespace {
+struct Copied {
+  at::Tensor tensor, copy;
+  std::optional<c10::Stream> stream;
+};
+} // namespace
+
+void copyForReaders(const at::Tensor &written) {
+  std::vector<Copied> copies;
+  auto copyOf = [&](const at::Tensor &tensor,
+                    const std::optional<c10::Stream> &stream) {
+    auto found = std::find_if(copies.begin(), copies.end(), [&](auto &each) {
+      return each.stream == stream && isSame(each.tensor, tensor) &&
+             each.tensor.scalar_type() == tensor.scalar_type();
+    });
+    if (found != copies.end())
+      return found->copy;
+    OutsideModes outsideModes;
+    OutsideTransforms outsideTransforms;
+    // Backward runs there.
+    OnRecordedStream there(stream);
+    // The steps' own alias is going to have the copy.
+    copies.push_back({aliasOf(tensor), copy(tensor), stream});
+    if (stream)
+      LateWork::record(*stream);
+    return copies.back().copy;
+  };
+  for (const StepPtr &step : findReaders(written)) {
     // A capture would not run the copy, or run it again.
     if (isCapturing(step->stream))
       continue;
     auto read = [&](const Step::Constant &input) {
-      if (input.tensor.defined() && input.tensor.has_storage() &&
-          input.tensor.storage().is_alias_of(written.storage()) &&
-          !isModified(input))
-        readings.push_back({step, &input, copyOf(input.tensor, step->stream)});
+      if (mayCopy(input, written))
+        readCopy(*step, input, copyOf(input.tensor, step->stream));
     };
     read(step->value);
     for (const Step::Constant &constant : step->constants)
       read(constant);
   }
-  owners.push_back(written);
-}
-
-void Copies::put() {
-  for (const auto &[step, input, copy] : readings)
-    if (isModified(*input))
-      readCopy(*step, *input, copy);
 }
 
 } // namespace fad::eager

@@ -88,14 +88,13 @@ static void startFromCopy(const Operator &info, const c10::OperatorHandle &pure,
 void runInPlace(const Operator &info, const c10::OperatorHandle &pure,
                 const c10::OperatorHandle &op, c10::DispatchKeySet keys,
                 torch::jit::Stack *stack) {
-  Copies copies = prepareWrites(op, *stack);
+  prepareWrites(op, *stack);
   std::vector<c10::IValue> arguments =
       torch::jit::last(*stack, op.schema().arguments().size()).vec();
   at::Tensor tensor = arguments[0].toTensor();
   bool isCandidate = mayNest(tensor, keys);
   const char *obstacle = isCandidate ? findObstacle(tensor) : nullptr;
   leave(op, keys, stack);
-  copies.put();
   if (obstacle && isObserved())
     observeLeft(op.operator_name(), obstacle);
   if (isCandidate && !obstacle)
@@ -104,14 +103,13 @@ void runInPlace(const Operator &info, const c10::OperatorHandle &pure,
 
 void leaveInPlace(const c10::OperatorHandle &op, c10::DispatchKeySet keys,
                   torch::jit::Stack *stack) {
-  Copies copies = prepareWrites(op, *stack);
+  prepareWrites(op, *stack);
   bool isCandidate =
       isObserved() &&
       mayNest(torch::jit::peek(*stack, 0, op.schema().arguments().size())
                   .toTensor(),
               keys);
   leave(op, keys, stack);
-  copies.put();
   if (isCandidate)
     observeLeft(op.operator_name(), "it saves its result alone, which its "
                                     "reader may keep as well");

@@ -8,6 +8,7 @@
 
 #include "interception/Writes.h"
 #include "deferred/LazyTensor.h"
+#include "interception/Copies.h"
 #include "interception/Reader.h"
 #include "sequence/Arguments.h"
 #include "sequence/Operators.h"
@@ -34,13 +35,14 @@ static void callBelow(const c10::OperatorHandle &op, c10::DispatchKeySet keys,
   redispatch(op, keys, stack);
 }
 
-Copies prepareWrites(const c10::OperatorHandle &op,
-                     const torch::jit::Stack &stack) {
-  Copies copies;
+void prepareWrites(const c10::OperatorHandle &op,
+                   const torch::jit::Stack &stack) {
   bool hasLazy = LazyTensors::count;
   if (!hasLazy && !LateWork::exists && !hasReaders())
-    return copies;
+    return;
   bool takesMemory = op.operator_name().name == kTakesMemory;
+  // Sharded parameters are gathered anew for backward, which reads them.
+  bool isGather = op.operator_name().name.rfind("fsdp::", 0) == 0;
   const auto &arguments = op.schema().arguments();
   auto values = torch::jit::last(stack, arguments.size());
   for (size_t i = 0; i < arguments.size(); ++i) {
@@ -54,32 +56,29 @@ Copies prepareWrites(const c10::OperatorHandle &op,
           compute(tensor);
       }
       if (isWritten) {
-        copies.make(tensor);
+        if (!isGather)
+          copyForReaders(tensor);
         LateWork::waitForAll(tensor.device());
       }
     });
   }
-  return copies;
 }
 
 static void write(const c10::OperatorHandle &op, c10::DispatchKeySet keys,
                   torch::jit::Stack *stack) {
-  Copies copies = prepareWrites(op, *stack);
+  prepareWrites(op, *stack);
   callBelow(op, keys, stack);
-  copies.put();
 }
 
 static void writeSilently(const c10::OperatorHandle &op,
                           c10::DispatchKeySet keys, torch::jit::Stack *stack) {
-  Copies copies;
-  noteSilentWrites(op, *stack, [&](const at::Tensor &tensor) {
+  noteSilentWrites(op, *stack, [](const at::Tensor &tensor) {
     if (LazyTensors::count)
       LazyTensors::computeReadersOf(tensor);
-    copies.make(tensor);
+    copyForReaders(tensor);
     LateWork::waitForAll(tensor.device());
   });
   callBelow(op, keys, stack);
-  copies.put();
 }
 
 /// Whether an operator may write to memory, or hand it out, and says so.

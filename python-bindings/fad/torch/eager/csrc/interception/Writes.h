@@ -9,7 +9,6 @@
 #ifndef FAD_EAGER_WRITES_H
 #define FAD_EAGER_WRITES_H
 
-#include "interception/Copies.h"
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/stack.h>
 
@@ -24,9 +23,9 @@ void watchWrites();
 void watchNewOperators();
 
 /// Computes what an operator's writes have to wait for, and copies the memory
-/// that it overwrites where sequences read that: the copies are put after it.
-[[nodiscard]] Copies prepareWrites(const c10::OperatorHandle &op,
-                                   const torch::jit::Stack &stack);
+/// that it overwrites where sequences read that.
+void prepareWrites(const c10::OperatorHandle &op,
+                   const torch::jit::Stack &stack);
 
 /// Notes the silent writes of operators in the mode, and lets them wait as
 /// well.

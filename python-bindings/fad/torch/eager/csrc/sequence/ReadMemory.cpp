@@ -66,6 +66,8 @@ remove(Readers &readers,
 }
 
 void removeReader(Step &step) {
+  if (step.read.empty())
+    return;
   // The last weak reference frees the step's memory: it goes after the lock.
   Step::Readers removed;
   std::lock_guard<std::mutex> lock(readers().mutex);
@@ -89,7 +91,11 @@ std::vector<StepPtr> findReaders(const at::Tensor &tensor) {
 }
 
 void readCopy(Step &step, const Step::Constant &input, const at::Tensor &copy) {
+  c10::TensorImpl *alias = input.tensor.unsafeGetTensorImpl();
+  // The last owner of memory may wait for Python's lock: it goes after the
+  // readers' lock.
   Step::Readers removed;
+  c10::Storage before = alias->storage();
   std::lock_guard<std::mutex> lock(readers().mutex);
   const c10::StorageImpl *memory = memoryOf(input.tensor);
   auto found = std::find_if(step.read.begin(), step.read.end(),
@@ -99,12 +105,16 @@ void readCopy(Step &step, const Step::Constant &input, const at::Tensor &copy) {
   remove(readers(), *found, removed);
   step.read.erase(found);
   forgetSilentWrites(copy);
-  c10::TensorImpl *alias = input.tensor.unsafeGetTensorImpl();
   alias->set_allow_tensor_metadata_change(true);
   alias->set_sizes_and_strides(copy.sizes(), copy.strides());
   alias->set_storage_keep_dtype(copy.storage());
   alias->set_storage_offset(copy.storage_offset());
   alias->set_version_counter(c10::VariableVersion(input.version));
+}
+
+c10::Storage getMemory(const Step::Constant &input) {
+  std::lock_guard<std::mutex> lock(readers().mutex);
+  return input.tensor.has_storage() ? input.tensor.storage() : c10::Storage();
 }
 
 std::optional<c10::Stream> getCurrentStream(c10::Device device) {

@@ -28,10 +28,11 @@ void removeReader(Step &step);
 /// The steps that read memory of a tensor, in all threads.
 std::vector<StepPtr> findReaders(const at::Tensor &tensor);
 /// Has a source or constant of a step, and all that has the same alias of its
-/// tensor, read `copy`, which has its elements, at the version that it had. A
-/// thread that reads the alias meanwhile finds either memory, and keeps the
-/// storage that it has found until it has read that.
+/// tensor, read `copy`, which has its elements, at the version that it had.
 void readCopy(Step &step, const Step::Constant &input, const at::Tensor &copy);
+/// The memory of a source or constant. A thread that reads it keeps it, as
+/// another one may have the step read a copy meanwhile.
+c10::Storage getMemory(const Step::Constant &input);
 
 /// The current stream of a device, or none where there are no streams.
 std::optional<c10::Stream> getCurrentStream(c10::Device device);

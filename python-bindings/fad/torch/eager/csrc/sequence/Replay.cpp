@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "sequence/ReadMemory.h"
 #include "sequence/Results.h"
 #include "sequence/Value.h"
 #include <ATen/SavedTensorHooks.h>
@@ -138,12 +139,7 @@ static at::Tensor run(const StepPtr &end, Lead lead, Visit visit,
   auto isKnown = [&](Step *step) {
     return !known.empty() && known.count(step);
   };
-  // A write in another thread may have the steps read copies meanwhile.
   std::vector<c10::Storage> memory;
-  auto keep = [&](const at::Tensor &tensor) {
-    if (tensor.has_storage())
-      memory.push_back(tensor.storage());
-  };
   Running values(steps);
   for (Step *step : steps)
     if (!isKnown(step))
@@ -156,12 +152,12 @@ static at::Tensor run(const StepPtr &end, Lead lead, Visit visit,
       continue;
     }
     if (!step->op) {
-      keep(step->value.tensor);
+      memory.push_back(getMemory(step->value));
       value = lead(*step);
       continue;
     }
     for (const Step::Constant &constant : step->constants) {
-      keep(constant.tensor);
+      memory.push_back(getMemory(constant));
       checkVersion(constant);
     }
     torch::jit::Stack stack(step->arguments.begin(), step->arguments.end());

@@ -123,8 +123,7 @@ void checkVersion(const Step::Constant &constant) {
       "version ",
       constant.tensor._version(), "; expected version ", constant.version,
       " instead. Write to a copy, or inside of nest(), where sequences get "
-      "one. "
-      "With policy=\"fad\" and the engine "
+      "one, but of leaves. With policy=\"fad\" and the engine "
       "\"interactive\", "
       "backward does not read it.");
 }
