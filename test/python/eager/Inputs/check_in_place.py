@@ -258,7 +258,7 @@ def differentiate(function, order):
 # The programs whose second derivative is an error of nest's, where eager PyTorch has one, by
 # what is nested how: the derivative is kept, and not what it was computed from.
 NO_SECOND_DERIVATIVE = {
-    ("auto", "interactive", 8): {put_between, put_and_go_on},
+    ("auto", "interactive", 8): {put_between, put_and_go_on, put_into_source},
     ("auto", "deferred", 8): {put_and_go_on},
     ("fad", "interactive", None): {put_and_go_on, put_into_sequence, read_open},
     ("fad", "interactive", 8): {
@@ -266,6 +266,7 @@ NO_SECOND_DERIVATIVE = {
         put_and_go_on,
         put_gate,
         put_into_sequence,
+        put_into_source,
         read_open,
     },
     ("fad", "deferred", None): {put_and_go_on, read_open},
