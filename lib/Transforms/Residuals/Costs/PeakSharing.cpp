@@ -9,12 +9,14 @@
 // A compiler makes one kernel of elementwise operations of backward that read
 // the same operands, however many other kernels are between them: of both
 // cotangents of a product, for example. One pass over the steps of backward
-// moves the later of them to the earlier. All run where the first is, so that
-// those of one kernel are gathered between two kernels that do not fuse.
+// moves the later of them to the earlier, and those of a kernel further
+// together. All run where the first is, so that those of one kernel are
+// gathered between two kernels that do not fuse.
 //
 //===----------------------------------------------------------------------===//
 
 #include "fad/Transforms/Residuals/Costs/PeakTimeline.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace mlir::fad;
@@ -32,8 +34,11 @@ public:
   SmallVector<Step> getOrder() const;
 
 private:
-  /// Segments in ascending order.
-  using Sorted = SmallVector<unsigned, 2>;
+  /// Segments or places in ascending order, each with a step that is there.
+  using Sorted = SmallVector<std::pair<int64_t, unsigned>, 2>;
+  using Range = ArrayRef<std::pair<int64_t, unsigned>>;
+  /// Steps that move together, of as many elements each.
+  using Group = llvm::SmallSetVector<unsigned, 4>;
 
   const Node &getNode(unsigned step) const {
     return timeline.model.nodes[timeline.steps[step].number];
@@ -50,21 +55,26 @@ private:
   /// The segment of a step, or the kernel behind it: twice the segment, and 1
   /// more for the kernel.
   int64_t getPlace(unsigned step) const;
-  /// The last place in which any step but `step`, which the pass is at, reads a
-  /// copy; -1 if there is none.
-  int64_t getLast(unsigned copy, unsigned step) const;
+  /// The last place in which any step but those of a group reads a copy; -1 if
+  /// there is none.
+  int64_t getLast(unsigned copy, const Group &group = {}) const;
   /// The copies in memory that a step reads, each once.
   SmallVector<unsigned> getSources(unsigned step) const;
   /// The bytes of a copy's buffer that ends with its last reader.
   Cost::Count getFreeableBytes(unsigned copy) const;
-  /// Whether a step makes more bytes than it frees, as the last reader of the
-  /// copies for which `isLast` holds.
-  bool addsBytes(unsigned step,
+  /// The copies in memory that a group reads, each once, but its results.
+  SmallVector<unsigned> getSources(const Group &group) const;
+  /// Whether steps make more bytes than they free, as the last readers of the
+  /// sources for which `isLast` holds.
+  bool addsBytes(ArrayRef<unsigned> steps, ArrayRef<unsigned> sources,
                  llvm::function_ref<bool(unsigned)> isLast) const;
-  /// The segment before its own to which a step moves.
-  std::optional<unsigned> findSegment(unsigned step) const;
-  /// Adds a step, whose segment is final, to the readers of its sources.
-  void addReader(unsigned step);
+  /// The segment before its own to which a group moves.
+  std::optional<unsigned> findSegment(const Group &group) const;
+  /// Adds the steps of its segment to a group that share operands with it.
+  /// Fails if there are none, or if they cannot all move.
+  bool addSharing(Group &group) const;
+  /// Adds a step to the readers of its sources, or removes it.
+  void setReader(unsigned step, bool isReader);
   /// For each step of a segment that is a kernel or the last operation of one,
   /// the number of the first step of its kernel, and its own.
   using Places = SmallVector<std::pair<unsigned, unsigned>>;
@@ -81,6 +91,15 @@ private:
   /// Moves a step to a segment, behind those that compute its operands inline.
   void move(unsigned step, unsigned segment);
 
+  /// The steps of the segment `first` and later ones.
+  static Range getFrom(Range steps, int64_t first) {
+    return steps.drop_front(llvm::lower_bound(steps, std::pair(first, 0u)) -
+                            steps.begin());
+  }
+
+  /// Larger groups stay.
+  static constexpr size_t kMost = 64;
+
   const Timeline &timeline;
   /// The segment of each step; the steps that moved to each segment; the
   /// kernels behind the segments.
@@ -88,24 +107,26 @@ private:
   SmallVector<SmallVector<unsigned>> moved;
   llvm::BitVector hasMoved;
   /// For each copy: the first segment that has it; the step of backward that
-  /// makes it, or -1; the last step that reads it in memory, or -1; the last
-  /// place of those before the pass, or -1; whether its buffer lasts to the end
-  /// of the step.
+  /// makes it, or -1; the last step that reads it in memory, or -1; the places
+  /// of those that the pass has reached; whether its buffer lasts to the end of
+  /// the step.
   SmallVector<unsigned> ready;
   SmallVector<int> makerOf, lastReader;
-  SmallVector<int64_t> lastPlace;
+  SmallVector<Sorted> places;
   llvm::BitVector isKept;
-  /// For each copy and count of elements, the segments of the steps before the
-  /// pass that read the copy and fuse with others of as many elements.
+  /// For each copy and count of elements, the segments of the steps that the
+  /// pass has reached which read the copy and fuse with others of as many
+  /// elements.
   llvm::DenseMap<std::pair<unsigned, int64_t>, Sorted> sharers;
+  /// The step that the pass is at.
+  unsigned current = 0;
 };
 
 PeakModel::Timeline::Segments::Segments(const Timeline &timeline)
     : timeline(timeline), segmentOf(timeline.steps.size()), moved(1),
       hasMoved(timeline.steps.size()), ready(timeline.isInMemory.size()),
       makerOf(timeline.isInMemory.size(), -1), lastReader(makerOf),
-      lastPlace(timeline.isInMemory.size(), -1),
-      isKept(timeline.isInMemory.size()) {
+      places(timeline.isInMemory.size()), isKept(timeline.isInMemory.size()) {
   const PeakModel &model = timeline.model;
   for (unsigned result : model.results)
     isKept.set(timeline.get(result, inForward));
@@ -172,16 +193,19 @@ bool PeakModel::Timeline::Segments::isRoot(unsigned step) const {
     unsigned copy = timeline.get(result, inBackward);
     return !timeline.inlined[copy] &&
            (timeline.isInMemory[copy] ||
-            getLast(copy, step) > 2 * int64_t(segmentOf[step]));
+            getLast(copy) > 2 * int64_t(segmentOf[step]));
   });
 }
 
 int64_t PeakModel::Timeline::Segments::getLast(unsigned copy,
-                                               unsigned step) const {
+                                               const Group &group) const {
   // The pass has not moved a later reader, which is behind all others.
-  if (lastReader[copy] > int(step))
+  if (lastReader[copy] > int(current))
     return getPlace(lastReader[copy]);
-  return lastPlace[copy];
+  for (auto [place, step] : llvm::reverse(places[copy]))
+    if (!group.contains(step))
+      return place;
+  return -1;
 }
 
 Cost::Count
@@ -203,29 +227,42 @@ PeakModel::Timeline::Segments::getSources(unsigned step) const {
   return sources;
 }
 
+SmallVector<unsigned>
+PeakModel::Timeline::Segments::getSources(const Group &group) const {
+  llvm::SmallSetVector<unsigned, 8> sources;
+  for (unsigned step : group)
+    for (unsigned used : getSources(step))
+      if (makerOf[used] < 0 || !group.contains(makerOf[used]))
+        sources.insert(used);
+  return sources.takeVector();
+}
+
 bool PeakModel::Timeline::Segments::addsBytes(
-    unsigned step, llvm::function_ref<bool(unsigned)> isLast) const {
+    ArrayRef<unsigned> steps, ArrayRef<unsigned> sources,
+    llvm::function_ref<bool(unsigned)> isLast) const {
   Cost::Count made = 0, freed = 0;
-  for (unsigned result : getNode(step).results)
-    made += timeline.model.bytes[result];
-  for (unsigned used : getSources(step))
+  for (unsigned step : steps)
+    for (unsigned result : getNode(step).results)
+      made += timeline.model.bytes[result];
+  for (unsigned used : sources)
     if (isLast(used))
       freed += getFreeableBytes(used);
   return made > freed;
 }
 
 std::optional<unsigned>
-PeakModel::Timeline::Segments::findSegment(unsigned step) const {
+PeakModel::Timeline::Segments::findSegment(const Group &group) const {
   const PeakModel &model = timeline.model;
-  unsigned own = segmentOf[step], first = 0;
-  int64_t elements = getElements(step);
-  if (addsBytes(step, [&](unsigned used) {
-        return getLast(used, step) < 2 * int64_t(own);
+  unsigned own = segmentOf[group.front()], first = 0;
+  int64_t elements = getElements(group.front());
+  SmallVector<unsigned> sources = getSources(group);
+  if (addsBytes(group.getArrayRef(), sources, [&](unsigned used) {
+        return getLast(used, group) < 2 * int64_t(own);
       }))
     return std::nullopt;
-  // The segments whose kernels read what the step reads, and how many bytes.
-  SmallVector<std::pair<ArrayRef<unsigned>, Cost::Count>> shared;
-  for (unsigned used : getSources(step)) {
+  // The segments whose kernels read what the group reads, and how many bytes.
+  SmallVector<std::pair<Range, Cost::Count>> shared;
+  for (unsigned used : sources) {
     first = std::max(first, ready[used]);
     // Operations read other parts of a larger operand, which they do not share.
     unsigned value = used % model.values.size();
@@ -234,31 +271,27 @@ PeakModel::Timeline::Segments::findSegment(unsigned step) const {
     if (auto it = sharers.find({used, elements}); it != sharers.end())
       shared.emplace_back(it->second, model.bytes[value]);
   }
-  for (auto &list : shared) {
-    ArrayRef<unsigned> &segments = list.first;
-    segments = segments.drop_front(llvm::lower_bound(segments, first) -
-                                   segments.begin());
-    segments = segments.take_front(llvm::lower_bound(segments, own) -
-                                   segments.begin());
-  }
+  for (auto &[segments, bytes] : shared)
+    segments =
+        getFrom(segments, first).drop_back(getFrom(segments, own).size());
   // From the last segment on, up to where all lists that are left share no
   // more: all segments may read an argument.
   std::optional<std::pair<Cost::Count, unsigned>> best;
   while (true) {
     llvm::erase_if(shared, [](auto &list) { return list.first.empty(); });
     Cost::Count most = 0;
-    unsigned segment = 0;
+    int64_t segment = 0;
     for (auto &[segments, bytes] : shared) {
       most += bytes;
-      segment = std::max(segment, segments.back());
+      segment = std::max(segment, segments.back().first);
     }
     if (shared.empty() || (best && most <= best->first))
       break;
     Cost::Count sum = 0;
     for (auto &[segments, bytes] : shared)
-      if (segments.back() == segment) {
+      if (segments.back().first == segment) {
         sum += bytes;
-        segments = segments.drop_back();
+        segments = segments.drop_back(getFrom(segments, segment).size());
       }
     if (!best || sum > best->first)
       best = {sum, segment};
@@ -266,18 +299,39 @@ PeakModel::Timeline::Segments::findSegment(unsigned step) const {
   return best ? std::optional(best->second) : std::nullopt;
 }
 
-void PeakModel::Timeline::Segments::addReader(unsigned step) {
-  bool isBarrier = timeline.isBarrier(timeline.steps[step]);
-  unsigned segment = segmentOf[step];
-  timeline.forEachSource(getNode(step), inBackward, [&](unsigned used) {
-    lastPlace[used] = std::max(lastPlace[used], getPlace(step));
-    if (isBarrier)
-      return;
-    Sorted &segments = sharers[{used, getElements(step)}];
-    auto it = llvm::lower_bound(segments, segment);
-    if (it == segments.end() || *it != segment)
-      segments.insert(it, segment);
-  });
+bool PeakModel::Timeline::Segments::addSharing(Group &group) const {
+  int64_t elements = getElements(group.front());
+  size_t size = group.size();
+  for (size_t index = 0; index < group.size(); ++index)
+    for (unsigned used : getSources(group[index])) {
+      auto it = sharers.find({used, elements});
+      if (it == sharers.end() ||
+          timeline.model.elements[used % timeline.model.values.size()] >
+              elements)
+        continue;
+      int64_t own = segmentOf[group.front()];
+      Range there = getFrom(it->second, own);
+      there = there.drop_back(getFrom(there, own + 1).size());
+      for (auto [segment, step] : there)
+        if (group.insert(step) && (!isRoot(step) || group.size() > kMost))
+          return false;
+    }
+  return group.size() > size;
+}
+
+void PeakModel::Timeline::Segments::setReader(unsigned step, bool isReader) {
+  auto set = [&](Sorted &steps, int64_t key) {
+    auto it = llvm::lower_bound(steps, std::pair(key, step));
+    if (isReader)
+      steps.insert(it, {key, step});
+    else
+      steps.erase(it);
+  };
+  for (unsigned used : getSources(step)) {
+    set(places[used], getPlace(step));
+    if (!timeline.isBarrier(timeline.steps[step]))
+      set(sharers[{used, getElements(step)}], segmentOf[step]);
+  }
 }
 
 void PeakModel::Timeline::Segments::move(unsigned step, unsigned segment) {
@@ -286,7 +340,12 @@ void PeakModel::Timeline::Segments::move(unsigned step, unsigned segment) {
       if (makerOf[used] >= 0 && segmentOf[makerOf[used]] > segment)
         move(makerOf[used], segment);
     });
+  // Of several results, one may be computed inline, and another is in memory.
+  if (isReader(step))
+    setReader(step, false);
   segmentOf[step] = segment;
+  if (isReader(step))
+    setReader(step, true);
   moved[segment].push_back(step);
   hasMoved.set(step);
   if (timeline.steps[step].copy == inBackward)
@@ -296,11 +355,23 @@ void PeakModel::Timeline::Segments::move(unsigned step, unsigned segment) {
 
 void PeakModel::Timeline::Segments::hoist() {
   for (unsigned step = timeline.numForward; step < segmentOf.size(); ++step) {
-    if (isRoot(step))
-      if (std::optional<unsigned> segment = findSegment(step))
-        move(step, *segment);
+    current = step;
     if (isReader(step))
-      addReader(step);
+      setReader(step, true);
+    if (!isRoot(step))
+      continue;
+    Group group;
+    group.insert(step);
+    // Together, those of a kernel may free what none of them frees alone.
+    do {
+      if (std::optional<unsigned> segment = findSegment(group)) {
+        // Those that read a result of the group are behind it.
+        SmallVector<unsigned> ordered(group.begin(), group.end());
+        llvm::sort(ordered);
+        for (unsigned each : ordered)
+          move(each, *segment);
+      }
+    } while (addSharing(group));
   }
 }
 
@@ -310,13 +381,14 @@ std::optional<unsigned> PeakModel::Timeline::Segments::findKernel(
     const llvm::DenseMap<unsigned, unsigned> &makes) const {
   const PeakModel &model = timeline.model;
   int64_t elements = getElements(step);
-  if (addsBytes(step,
+  SmallVector<unsigned> sources = getSources(step);
+  if (addsBytes(step, sources,
                 [&](unsigned used) { return lastReader[used] <= int(step); }))
     return std::nullopt;
   // The bytes that it shares with each kernel, and the first that has them all.
   llvm::SmallDenseMap<unsigned, Cost::Count> shared;
   unsigned first = 0;
-  for (unsigned used : getSources(step)) {
+  for (unsigned used : sources) {
     first = std::max(first, makes.lookup(used));
     unsigned value = used % model.values.size();
     if (auto it = reads.find({used, elements});
