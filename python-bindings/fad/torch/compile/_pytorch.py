@@ -386,6 +386,16 @@ def is_profiled() -> bool:
     return torch.autograd._profiler_enabled()
 
 
+def find_linear() -> Callable[[torch.Tensor, torch.Tensor], torch.Tensor] | None:
+    """Returns oneDNN's product of rows and transposed weights, if PyTorch has it and may use it.
+
+    `torch.mm` of 32-bit floats is MKL's, whatever `torch.backends.mkldnn` says."""
+    if not (torch.backends.mkldnn.is_available() and torch.backends.mkldnn.enabled):
+        return None
+    linear = getattr(torch.ops.mkldnn, "_linear_pointwise", None)
+    return linear and (lambda rows, weights: linear(rows, weights, None, "none", [], ""))
+
+
 # Inductor
 
 # Names for graphs that Inductor compiles, by module. They are imported when they are needed,

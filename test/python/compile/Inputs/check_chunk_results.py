@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 from chunk_steps import EVERY, MESSAGES, compare, make_inputs, run_step, split
 from fad.torch._saved_memory.allocator import watch_allocator
-from fad.torch.compile._chunks import choose, insert
+from fad.torch.compile._chunks import choose, insert, operators
 
 
 def check_joined():
@@ -73,6 +73,61 @@ def check_transposed():
         targets = [node.target for body in loops[0].bodies.values() for node in body.graph.nodes]
         copies = targets.count(torch.ops.aten.clone.default)
         print(f"transposed: {copies} copies, right: {error < 1e-12}")
+
+
+def check_multiplied():
+    """Few rows of f32 meet many transposed weights in oneDNN's product, and other rows and weights in
+    that of PyTorch, which is right for all, and which the chunks of a loss have for these alone."""
+
+    def loss(hidden, weight, target):
+        return F.cross_entropy(F.linear(hidden, weight), target)
+
+    def make(*arguments):
+        loops.append(make_loop(*arguments))
+        return loops[-1]
+
+    make_loop = insert.make_loop
+    find_linear = operators.find_linear
+
+    def find():
+        linear = find_linear()
+        return linear and (lambda *tensors: calls.append(linear) or linear(*tensors))
+
+    for rows, words, dtype, is_available in (
+        (32, 16384, torch.float32, True),
+        (32, 16384, torch.float32, False),
+        (513, 16384, torch.float32, True),
+        (32, 1024, torch.float32, True),
+        (32, 16384, torch.float64, True),
+    ):
+        torch._dynamo.reset()
+        loops, calls = [], []
+        inputs = [
+            torch.randn(4 * rows, 64, dtype=dtype, requires_grad=True),
+            torch.randn(words, 64, dtype=dtype, requires_grad=True),
+            torch.randint(0, words, (4 * rows,)),
+        ]
+        exact = [each.detach().double().requires_grad_() for each in inputs[:2]]
+        with (
+            mock.patch.object(torch.backends.mkldnn, "is_available", lambda: is_available),
+            mock.patch.object(insert, "make_loop", make),
+            mock.patch.object(operators, "find_linear", find),
+        ):
+            found = run_step(torch.compile(loss, backend=split(4)), inputs)
+        error = compare(found, run_step(loss, [*exact, inputs[2]]))
+        targets = [node.target for body in loops[0].bodies.values() for node in body.graph.nodes]
+        print(
+            f"{rows} rows, {words} words, {dtype}: {targets.count(torch.ops.fad.multiply.default)} in "
+            f"chunks, by oneDNN: {len(calls)}, right: {error < 1e-5}"
+        )
+    if not EVERY:
+        return
+    inputs = [each.detach().float().requires_grad_() for each in exact] + inputs[2:]
+    calls = []
+    compiled = torch.compile(loss, backend="fad", options={"fad.chunks": 4}, dynamic=False)
+    with mock.patch.object(operators, "find_linear", find):
+        error = compare(run_step(compiled, inputs), run_step(loss, [*exact, inputs[2]]))
+    print(f"inductor, by oneDNN: {len(calls)}, right: {error < 1e-5}")
 
 
 def check_counts():

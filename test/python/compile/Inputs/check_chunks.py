@@ -16,7 +16,13 @@ import torch.nn.functional as F
 from torch import nn
 
 import fad.torch.compile
-from check_chunk_results import check_counts, check_joined, check_parts, check_transposed
+from check_chunk_results import (
+    check_counts,
+    check_joined,
+    check_multiplied,
+    check_parts,
+    check_transposed,
+)
 from chunk_steps import EVERY, MESSAGES, WORDS, compare, make_inputs, run_step, split
 from fad.torch._saved_memory.allocator import watch_allocator
 from fad.torch.compile import _sizes
@@ -376,6 +382,7 @@ if __name__ == "__main__":
     check_joined()
     check_parts()
     check_transposed()
+    check_multiplied()
     check_reasons()
     check_sums()
     check_wide_weight()

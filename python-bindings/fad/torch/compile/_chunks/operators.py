@@ -1,11 +1,14 @@
-"""The operators of regions: `fad::region`, as which a plan sees one, and `fad::accumulate`, by which
-chunks add a product to a sum."""
+"""The operators of regions: `fad::region`, as which a plan sees one, `fad::accumulate`, by which
+chunks add a product to a sum, and `fad::multiply`, by which few rows of a chunk meet all weights."""
 
 import torch
+
+from .._pytorch import find_linear
 
 _library = torch.library.Library("fad", "FRAGMENT")
 _library.define("region(Tensor[] inputs, SymInt[] sizes, str name) -> Tensor[]")
 _library.define("accumulate(Tensor(a!) sum, Tensor left, Tensor right) -> ()")
+_library.define("multiply(Tensor rows, Tensor weights) -> Tensor")
 
 # A product of another type than the sum that it is added to is in memory by parts of the sum: so
 # many, of which each has at least so many elements. On a CPU, it is there in both types.
@@ -30,5 +33,30 @@ def _(sum: torch.Tensor, left: torch.Tensor, right: torch.Tensor) -> None:
     pass
 
 
+# With so many rows or fewer, and so many weights or more, oneDNN multiplies by transposed weights in
+# less time than MKL, which packs them in each call. Neither takes memory of the size of the weights.
+FEW_ROWS, MANY_WEIGHTS = 512, 2**20
+
+
+@torch.library.impl(_library, "multiply", "CompositeExplicitAutograd")
+def _multiply(rows: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
+    linear = find_linear()
+    is_fast = (
+        linear is not None
+        and rows.is_cpu
+        and rows.dtype == torch.float32
+        and rows.shape[0] <= FEW_ROWS
+        and weights.numel() >= MANY_WEIGHTS
+        and weights.t().is_contiguous()
+    )
+    return linear(rows, weights.t()) if is_fast else torch.mm(rows, weights)
+
+
+@torch.library.impl(_library, "multiply", "Meta")
+def _(rows: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
+    return rows.new_empty((rows.shape[0], weights.shape[1]))
+
+
 REGION = torch.ops.fad.region.default
 ACCUMULATE = torch.ops.fad.accumulate.default
+MULTIPLY = torch.ops.fad.multiply.default

@@ -28,8 +28,8 @@ from .._pytorch import (
 from .._sizes import TIME, estimate_size, estimate_time
 from .axes import SHAPED, SIZED, Role, Span, get_shape
 from .cost import accumulated_type, estimate_chunks
-from .operators import ACCUMULATE
-from .regions import Region
+from .operators import ACCUMULATE, MANY_WEIGHTS, MULTIPLY
+from .regions import Region, count_elements
 from .sizes import (
     NotSeparable,
     Size,
@@ -139,6 +139,8 @@ class _Body:
             )
         elif get_packet(node) is aten.mean and region.axis.labels[node] is Role.SUM:
             made = self.average(node)
+        elif self.is_linear(node):
+            made = self.graph.call_function(MULTIPLY, tuple(map(self.copy, node.args)))
         else:
             packet = get_packet(node)
             shape: list[int | fx.Node] = []
@@ -157,6 +159,21 @@ class _Body:
                 made.kwargs = {}
         self.nodes[node] = made
         return made
+
+    def is_linear(self, node: fx.Node) -> bool:
+        """Tells whether `node` is a product of a chunk's rows and many weights, on a CPU."""
+        if node.target is not aten.mm.default or node.meta["val"].device.type != "cpu":
+            return False
+        rows, weights = node.args
+        labels, value = self.region.axis.labels, weights.meta["val"]
+        return (
+            labels.get(rows) == Span(0, 1)
+            and labels.get(weights) is Role.WHOLE
+            and value.dtype == torch.float32
+            and count_elements(weights) >= MANY_WEIGHTS
+            and not find_symbols([weights])
+            and value.t().is_contiguous()
+        )
 
     def average(self, node: fx.Node) -> fx.Node:
         """Returns a chunk's term of the mean `node`, of all elements that are averaged."""
