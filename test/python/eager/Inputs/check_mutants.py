@@ -29,8 +29,8 @@ MUTANTS = {
     ),
     "copies of overwritten memory": (
         "interception/Copies.cpp",
-        "if (mayCopy(input, written))",
-        "if (false && mayCopy(input, written))",
+        "&& mayCopy(input, written))",
+        "&& false && mayCopy(input, written))",
     ),
     "values with a hook": (
         "sequence/Value.cpp",

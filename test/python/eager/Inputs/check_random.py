@@ -32,7 +32,11 @@ RAISES = {
         [{"hooked after use"}, {"inner"}],
     ),
     "no second derivative": ("there is no second derivative", ("fad",), [{"second"}]),
-    "source modified in place": ("but of leaves", ("auto",), [{"written past copies"}]),
+    "source modified in place": (
+        "from which a sequence is computed",
+        ("auto",),
+        [{"written past copies"}],
+    ),
     "modified in place, as PyTorch says": (
         "one of the variables needed for gradient computation has been modified",
         ("auto", "fad"),

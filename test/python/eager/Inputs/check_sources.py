@@ -135,17 +135,6 @@ def check_programs(check):
         check(f"{write}, {mode}", lambda: agrees(program, mode))
 
 
-def constant(x, copies=False):
-    """A constant that eager PyTorch does not save, broadcast, and with gaps in memory."""
-    row, wide = torch.ones(4).double(), torch.ones(6, 9).double()
-    y = torch.relu(x + row + wide[:, 1:5:1] + row.expand(6, 4))
-    z = (y * 2).tanh() @ WEIGHT
-    with torch.no_grad():
-        (row.clone() if copies else row).zero_()
-        (wide.clone() if copies else wide).fill_(7)
-    return (z + y).sum()
-
-
 def parts(x, copies=False):
     """Parts of one memory that are written one after the other."""
     memory = [torch.zeros(4).double() for _ in range(6)] if copies else torch.zeros(6, 4).double()
@@ -211,9 +200,7 @@ def half_way(x, copies=False):
 
 
 def check_others(check):
-    for program, mode in itertools.product(
-        (constant, parts, shared, empty, scalar, data, half_way), MODES
-    ):
+    for program, mode in itertools.product((parts, shared, empty, scalar, data, half_way), MODES):
         check(f"{program.__name__}, {mode}", lambda: agrees(program, mode))
 
     def narrow(dtype, mode):
@@ -297,26 +284,27 @@ def check_threads(check):
     """A thread records, another one writes, and a third one goes backward."""
 
     def run(mode):
-        row, results = torch.zeros(64, dtype=torch.double), []
+        results, sources = [], []
 
         def record(x):
             with fad.torch.nest(**mode):
-                results.append((torch.exp(x + row) * 2).tanh() @ torch.eye(64).double())
+                sources.append(x @ torch.eye(64).double())
+                results.append((torch.exp(sources[0]) * 2).tanh() @ torch.eye(64).double())
 
         def write():
             with fad.torch.nest(**mode):
-                row.add_(1)
+                sources.pop().add_(1)
 
         def differentiate(x):
             results.extend(torch.autograd.grad(results.pop().sum(), x))
 
-        for number in range(20):
+        for _ in range(20):
             x = torch.randn(64, 64, dtype=torch.double, requires_grad=True)
             for function, arguments in (record, (x,)), (write, ()), (differentiate, (x,)):
                 thread = threading.Thread(target=function, args=arguments)
                 thread.start()
                 thread.join()
-            value = torch.tanh(torch.exp(x + number) * 2)
+            value = torch.tanh(torch.exp(x) * 2)
             torch.testing.assert_close(results, list(torch.autograd.grad(value.sum(), x)))
             results.clear()
 
@@ -337,75 +325,110 @@ class Finalized(np.ndarray):
 
 
 def check_finalizer(check):
-    def run(mode):
+    """A constant of a sequence that no operator has ended, in the deferred engine."""
+
+    def run(policy):
         before, x = Finalized.count, torch.ones(4, requires_grad=True)
-        with fad.torch.nest(**mode):
+        with fad.torch.nest(min_numel=0, engine="deferred", policy=policy):
             constant = torch.from_numpy(np.ones(4, np.float32).view(Finalized))
-            y = (torch.relu(x + constant) * 2).tanh() @ torch.eye(4)
+            y = (torch.relu(x + constant) * 2).tanh()
             constant.set_(torch.zeros(4))
         expected = torch.autograd.grad((torch.relu(x + 1) * 2).tanh().sum(), x)
         torch.testing.assert_close(torch.autograd.grad(y.sum(), x), expected)
         return Finalized.count > before
 
-    for mode in MODES:
-        check(f"a finalizer, {mode}", lambda: run(mode))
+    for policy in ("auto", "fad"):
+        check(f"a finalizer, {policy}", lambda: run(policy))
 
 
 def check_gathered(check):
-    """A parameter that is gathered anew for backward, at the version that it had."""
+    """Parameters that are freed, and gathered anew for backward, at the version that they had."""
 
-    def run(mode):
-        parameter, x = torch.nn.Parameter(torch.ones(4).double()), X.clone().requires_grad_()
+    def run(mode, write, is_trained, is_view):
+        x = X.clone().requires_grad_()
+        parameter = torch.nn.Parameter(torch.ones(4).double(), requires_grad=is_trained)
         with fad.torch.nest(**mode):
-            result = torch.sigmoid(torch.tanh(x * parameter + parameter) + parameter) @ WEIGHT
-            parameter.detach().data.fill_(9)
+            read = parameter.view(4) if is_view else parameter
+            first = torch.sigmoid(torch.tanh(x * read + read) + read) @ WEIGHT
+            second = torch.sigmoid(torch.tanh(x * 2 + read) * read) @ WEIGHT
+            memory = parameter.untyped_storage()
+            size = memory.nbytes()
+            memory.resize_(0)
+            memory.resize_(size)
             with torch.no_grad(), torch.autograd._unsafe_preserve_version_counter(parameter):
-                parameter.fill_(1)
-        expected = torch.sigmoid(torch.tanh(x * 1 + 1) + 1) @ WEIGHT
-        found = torch.autograd.grad(result.sum(), x)
-        torch.testing.assert_close(found, torch.autograd.grad(expected.sum(), x))
+                write(parameter)
+            (found,) = torch.autograd.grad(first.sum() + second.sum(), x)
+        first = torch.sigmoid(torch.tanh(x * 1 + 1) + 1) @ WEIGHT
+        second = torch.sigmoid(torch.tanh(x * 2 + 1) * 1) @ WEIGHT
+        torch.testing.assert_close(found, *torch.autograd.grad(first.sum() + second.sum(), x))
 
-    for mode in MODES:
-        check(f"gathered, {mode}", lambda: run(mode))
+    writes = {
+        "fill_": lambda parameter: parameter.fill_(1),
+        "copy_": lambda parameter: parameter.copy_(torch.ones(4)),
+        "cat": lambda parameter: torch.cat([torch.ones(3), torch.ones(1)], out=parameter),
+    }
+    for mode, write, is_trained, is_view in itertools.product(
+        MODES, writes, (True, False), (False, True)
+    ):
+        check(
+            f"gathered, {write}, {is_trained}, {is_view}, {mode}",
+            lambda: run(mode, writes[write], is_trained, is_view),
+        )
 
 
 def check_refused(check):
-    """Writes outside of nest are not seen; leaves, and tensors whose memory has the negated
-    elements, have no copy."""
+    """Writes outside of nest are not seen; leaves, constants, and tensors whose memory has the
+    negated elements, have no copy."""
     message = (
         "fad.torch.nest: a tensor from which a sequence is computed, of shape [6, 4], has been "
         "modified by an inplace operation: it is at version 1; expected version 0 instead. "
-        "Write to a copy, or inside of nest(), where sequences get one, but of leaves. With "
-        'policy="fad" and the engine "interactive", backward does not read it.'
+        "Write to a copy; inside of nest(), a source that an operator has computed is copied. "
+        'With policy="fad" and the engine "interactive", backward does not read it.'
     )
 
-    def outside():
-        x = X.clone().requires_grad_()
+    def outside(x):
         with fad.torch.nest(min_numel=0):
             h = x @ WEIGHT
             y = torch.tanh(torch.exp(h)) @ WEIGHT
         h.add_(1)
-        y.sum().backward()
+        return y
 
-    def leaf():
-        x = X.clone().requires_grad_()
+    def leaf(x):
         with fad.torch.nest(min_numel=0):
             y = torch.tanh(torch.exp(x)) @ WEIGHT
             with torch.no_grad():
                 x.add_(1)
-        y.sum().backward()
+        return y
 
-    def negative():
-        x = X.clone().requires_grad_()
+    def constant(x):
+        number = torch.ones(6, 4).double()
+        with fad.torch.nest(min_numel=0):
+            y = torch.tanh(torch.relu(x + number)) @ WEIGHT
+            number.add_(1)
+        return y
+
+    def negative(x):
         with fad.torch.nest(min_numel=0):
             h = torch._neg_view(x @ WEIGHT)
             y = torch.tanh(torch.exp(h)) @ WEIGHT
             with torch.no_grad():
                 h.add_(1)
-        y.sum().backward()
+        return y
 
-    for write in outside, leaf, negative:
-        check(write.__name__, lambda: raises(message, write))
+    for write in outside, leaf, constant, negative:
+        x = X.clone().requires_grad_()
+        check(write.__name__, lambda: raises(message, lambda: write(x).sum().backward()))
+
+    def freed():
+        """Memory of a constant with gaps that is gone before a write."""
+        x, wide = X.clone().requires_grad_(), torch.ones(6, 9).double()
+        with fad.torch.nest(min_numel=0, engine="deferred"):
+            y = torch.exp(torch.relu(x * wide[:, 1:5]))
+            wide.untyped_storage().resize_(0)
+            wide.resize_(6, 9)
+        return y.shape == (6, 4)
+
+    check("memory with gaps that is freed", freed)
 
 
 if __name__ == "__main__":

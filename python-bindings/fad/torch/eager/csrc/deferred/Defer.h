@@ -14,6 +14,10 @@
 
 namespace fad::eager {
 
+/// The node of a lazy tensor, if that is still the sequence's and needs its
+/// sources for a derivative; or null.
+SequenceNode *openNodeOf(LazyTensor &tensor);
+
 /// Records an operator, and returns a tensor that is not computed yet.
 /// Undefined where only PyTorch's own operator tells what its result is like,
 /// and where a CUDA graph is captured, which may end before the value is read.

@@ -19,9 +19,7 @@ namespace {
 using Result = std::pair<at::Tensor, Computed>;
 } // namespace
 
-/// The node of a lazy tensor, if that is still the sequence's and needs its
-/// sources for a derivative; or null.
-static SequenceNode *openNodeOf(LazyTensor &tensor) {
+SequenceNode *openNodeOf(LazyTensor &tensor) {
   auto *value = castTo<Value>(tensor.get_backend_meta());
   if (!value || value->tensor != &tensor || !value->sequence ||
       !value->isCurrent())

@@ -248,6 +248,16 @@ std::vector<std::shared_ptr<LazyPlace>> LazyTensors::getAll() {
   return {places.begin(), places.end()};
 }
 
+std::vector<StepPtr> LazyTensors::findOpen() {
+  std::vector<StepPtr> found;
+  for (const auto &place : ofThread()->getAll())
+    place->visit([&](LazyTensor &lazy) {
+      if (SequenceNode *node = openNodeOf(lazy))
+        found.push_back(node->step);
+    });
+  return found;
+}
+
 void LazyTensors::computeReadersOf(const at::Tensor &tensor) {
   // Sparse tensors, among others, have none that a sequence reads.
   if (!tensor.has_storage())

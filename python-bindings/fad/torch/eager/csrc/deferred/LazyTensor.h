@@ -165,6 +165,9 @@ public:
   static std::shared_ptr<LazyTensors> ofThread();
   void add(LazyTensor &tensor, const std::shared_ptr<LazyTensors> &self);
   void remove(LazyTensor &tensor);
+  /// The last steps of the thread's sequences that no operator has ended, and
+  /// that backward may run again.
+  static std::vector<StepPtr> findOpen();
   /// Computes those of all threads whose sequence reads memory of `tensor`.
   static void computeReadersOf(const at::Tensor &tensor);
   void computeAll();

@@ -7,19 +7,26 @@
 //===----------------------------------------------------------------------===//
 
 #include "interception/Copies.h"
+#include "deferred/Defer.h"
 #include "deferred/Streams.h"
-#include "sequence/Value.h"
 #include <ATen/ops/as_strided.h>
+#include <unordered_set>
 
 namespace fad::eager {
+
+/// How many elements of memory a tensor spans.
+static int64_t countSpan(const at::Tensor &tensor) {
+  int64_t span = 1;
+  for (int64_t i = 0; i < tensor.dim(); ++i)
+    span += (tensor.size(i) - 1) * tensor.stride(i);
+  return tensor.numel() ? span : 0;
+}
 
 /// A copy of the elements that has the tensor's strides, where the elements
 /// take no more memory than they are many.
 static at::Tensor copy(const at::Tensor &tensor) {
-  int64_t span = 1;
-  for (int64_t i = 0; i < tensor.dim(); ++i)
-    span += (tensor.size(i) - 1) * tensor.stride(i);
-  if (tensor.numel() == 0 || span > tensor.numel())
+  int64_t span = countSpan(tensor);
+  if (!span || span > tensor.numel())
     return tensor.clone();
   return tensor.as_strided({span}, {1})
       .clone()
@@ -29,11 +36,22 @@ static at::Tensor copy(const at::Tensor &tensor) {
 /// Whether a copy of an input stands for what a write to memory overwrites.
 static bool mayCopy(const Step::Constant &input, const at::Tensor &written) {
   const at::Tensor &tensor = input.tensor;
-  bool isLeaf = input.silentWrites == std::numeric_limits<uint64_t>::max();
+  if (!tensor.defined() || !tensor.has_storage() ||
+      !tensor.storage().is_alias_of(written.storage()) || isModified(input))
+    return false;
+  auto end = static_cast<size_t>(tensor.storage_offset() + countSpan(tensor));
   // The elements of some tensors are those of their memory, negated.
-  return tensor.defined() && tensor.has_storage() && !isLeaf &&
-         !tensor.is_neg() && !tensor.is_conj() &&
-         tensor.storage().is_alias_of(written.storage()) && !isModified(input);
+  return end * tensor.itemsize() <= tensor.storage().nbytes() &&
+         !tensor.is_neg() && !tensor.is_conj();
+}
+
+/// The steps of the thread's open sequences.
+static std::unordered_set<Step *> findOpenSteps() {
+  std::unordered_set<Step *> steps;
+  for (const StepPtr &end : LazyTensors::findOpen())
+    for (Step *step : order(end))
+      steps.insert(step);
+  return steps;
 }
 
 namespace {
@@ -63,12 +81,20 @@ void copyForReaders(const at::Tensor &written) {
       LateWork::record(*stream);
     return copies.back().copy;
   };
-  for (const StepPtr &step : findReaders(written)) {
+  std::vector<StepPtr> readers = findReaders(written);
+  if (readers.empty())
+    return;
+  std::unordered_set<Step *> open;
+  if (LazyTensors::count)
+    open = findOpenSteps();
+  for (const StepPtr &step : readers) {
     // A capture would not run the copy, or run it again.
     if (isCapturing(step->stream))
       continue;
     auto read = [&](const Step::Constant &input) {
-      if (mayCopy(input, written))
+      bool isLeaf = input.silentWrites == std::numeric_limits<uint64_t>::max();
+      bool isOpen = !isLeaf && open.count(step.get());
+      if ((input.isIntermediate || isOpen) && mayCopy(input, written))
         readCopy(*step, input, copyOf(input.tensor, step->stream));
     };
     read(step->value);

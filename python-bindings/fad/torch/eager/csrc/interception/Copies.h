@@ -14,9 +14,10 @@
 namespace fad::eager {
 
 /// Has the steps that read memory of a tensor read copies, before an operator
-/// writes to it. What several of them read is copied once. Leaves are not
-/// copied: sharded parameters are gathered anew for backward, by writes that
-/// PyTorch does not count in the end.
+/// writes to it, of sources that operators have computed and, in the thread's
+/// deferred sequences that no operator has ended, of all. Sharded parameters,
+/// among other memory, are freed and gathered anew for backward, which is to
+/// read those. What several steps read is copied once.
 void copyForReaders(const at::Tensor &written);
 
 } // namespace fad::eager

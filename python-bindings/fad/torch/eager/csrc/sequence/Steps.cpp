@@ -52,6 +52,8 @@ StepPtr recordSource(const at::Tensor &tensor, Source source) {
   // version.
   if (tensor.is_leaf())
     step->value.silentWrites = std::numeric_limits<uint64_t>::max();
+  step->value.isIntermediate =
+      !tensor.is_leaf() && !(isView(tensor) && tensor._base().is_leaf());
   addReader(step);
   return step;
 }
@@ -122,8 +124,8 @@ void checkVersion(const Step::Constant &constant) {
       ", has been modified by an inplace operation: it is at "
       "version ",
       constant.tensor._version(), "; expected version ", constant.version,
-      " instead. Write to a copy, or inside of nest(), where sequences get "
-      "one, but of leaves. With policy=\"fad\" and the engine "
+      " instead. Write to a copy; inside of nest(), a source that an operator "
+      "has computed is copied. With policy=\"fad\" and the engine "
       "\"interactive\", "
       "backward does not read it.");
 }
