@@ -92,8 +92,7 @@ void copyForReaders(const at::Tensor &written) {
     if (isCapturing(step->stream))
       continue;
     auto read = [&](const Step::Constant &input) {
-      bool isLeaf = input.silentWrites == std::numeric_limits<uint64_t>::max();
-      bool isOpen = !isLeaf && open.count(step.get());
+      bool isOpen = !input.isLeaf && open.count(step.get());
       if ((input.isIntermediate || isOpen) && mayCopy(input, written))
         readCopy(*step, input, copyOf(input.tensor, step->stream));
     };

@@ -48,12 +48,13 @@ StepPtr recordSource(const at::Tensor &tensor, Source source) {
   auto step = c10::make_intrusive<Step>();
   step->source = source;
   step->value = {aliasOf(tensor), static_cast<uint32_t>(tensor._version())};
+  step->value.isLeaf = tensor.is_leaf();
   // Sharded parameters are gathered anew for backward, which changes no
   // version.
-  if (tensor.is_leaf())
+  if (step->value.isLeaf)
     step->value.silentWrites = std::numeric_limits<uint64_t>::max();
   step->value.isIntermediate =
-      !tensor.is_leaf() && !(isView(tensor) && tensor._base().is_leaf());
+      !step->value.isLeaf && !(isView(tensor) && tensor._base().is_leaf());
   addReader(step);
   return step;
 }

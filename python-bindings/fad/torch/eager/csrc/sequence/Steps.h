@@ -64,9 +64,10 @@ struct Step : c10::intrusive_ptr_target {
     uint32_t version;
     /// How many silent writes there had been.
     uint64_t silentWrites = countSilentWrites();
-    /// Whether an operator has computed it. Other memory, such as that of
-    /// sharded parameters, may be freed and filled again for backward.
-    bool isIntermediate = false;
+    /// Of a source: whether it is a leaf, and whether an operator has computed
+    /// it. Other memory, such as that of sharded parameters, may be freed and
+    /// filled again for backward.
+    bool isLeaf = false, isIntermediate = false;
     /// Of an operator: what it got, of which `tensor` is an alias. Somebody may
     /// call its `requires_grad_` later.
     std::optional<WeakTensor> original = {};
