@@ -32,6 +32,7 @@ from collections import defaultdict
 from typing import Any, Callable, Container, Iterator, Mapping, Sequence
 from weakref import WeakKeyDictionary
 
+import sympy
 import torch
 from torch import fx
 
@@ -271,6 +272,26 @@ def _picks(node1: BaseSchedulerNode, node2: BaseSchedulerNode) -> bool:
     return not (first[0].isdisjoint(second[1]) and second[0].isdisjoint(first[1]))
 
 
+def _count_unread(node1: BaseSchedulerNode, node2: BaseSchedulerNode) -> int:
+    """Returns how many bytes too many Inductor counts as read by both nodes: all of a buffer, such as
+    a table of embeddings, where an index picks elements of it, one for each turn of the loops."""
+    common = node1.read_writes.reads & node2.read_writes.reads
+    picked = [read for read in common if isinstance(read, MemoryDep) and read.is_indirect()]
+    if not picked:
+        return 0
+    count = V.graph.get_dep_size_hint
+    accesses = itertools.chain(*(each.read_writes.reads_and_writes() for each in (node1, node2)))
+    # An access has the loops that its index needs; the index of an index may need more.
+    loops = {(each.var_names, each.size) for each in accesses if isinstance(each, MemoryDep)}
+
+    def count_read(read: MemoryDep) -> int:
+        return max(
+            count(MemoryDep(read.name, sympy.Add(*names), names, size)) for names, size in loops
+        )
+
+    return sum(max(count(read) - count_read(read), 0) for read in picked)
+
+
 # The bytes that are alive are found again when one kernel in so many has been fused with another: the
 # work grows with the kernels, and not with their square. A schedule tells the rest.
 _STALE = 64
@@ -360,7 +381,8 @@ class Choices(_ChunkChoices):
         `score` bytes."""
         later = self._count_later(scheduler, node1, node2)
         waiting = min(later, self._count_earlier(scheduler, node1, node2))
-        return waiting <= _WAITING * score or self._has_room(scheduler, node1, node2, waiting)
+        shared = score - _count_unread(node1, node2)
+        return waiting <= _WAITING * shared or self._has_room(scheduler, node1, node2, waiting)
 
     def _may_share(
         self, scheduler: Scheduler, node1: BaseSchedulerNode, node2: BaseSchedulerNode, score: int
@@ -369,7 +391,8 @@ class Choices(_ChunkChoices):
         first, second = sorted((node1, node2), key=lambda node: node.min_order)
         later = self._count_later(scheduler, first, second)
         waiting = min(later, self._count_earlier(scheduler, first, second))
-        return waiting <= _WAITING * score or self._has_room(scheduler, first, second, waiting)
+        shared = score - _count_unread(first, second)
+        return waiting <= _WAITING * shared or self._has_room(scheduler, first, second, waiting)
 
     def _has_room(
         self,

@@ -204,6 +204,8 @@ def check_room():
     a GPU have room where the budget has the bytes that are alive and those that wait."""
     alive = mock.Mock(return_value=mock.Mock(find_most=lambda *_: 1000))
     nodes = [mock.Mock(min_order=order) for order in range(2)]
+    for node in nodes:
+        node.read_writes.reads = set()
     for bound, score, expected in (
         (None, 800, True),
         (None, 799, False),
