@@ -187,3 +187,123 @@ func.func @smaller(%x: tensor<64xf32>, %g: tensor<32xf32> {fad.cotangent = 0 : i
   %e = fad.opaque "adjoint" keep (%g, %x) : (tensor<32xf32>, tensor<64xf32>) -> tensor<64xf32>
   return %d, %e : tensor<32xf32>, tensor<64xf32>
 }
+
+// -----
+
+// %v, a view of %r, waits for it: %r, which is computed once, has no buffer beside %p, %q and %s. On a GPU, it
+// has one beside %p and %q, and %s is written over it.
+
+// CHECK: within 1 bytes: the lowest peak is 768 bytes
+// GPU: within 1 bytes: the lowest peak is 768 bytes
+func.func @viewed(%x: tensor<64xf32>, %g: tensor<32xf32> {fad.cotangent = 0 : i64})
+    -> (tensor<32xf32>, tensor<64xf32> {fad.gradient = 0 : i64})
+    attributes {fad.fuses = #fad.fusion<once = ["math.exp"]>} {
+  %r = fad.elementwise ins(%x : tensor<64xf32>) -> tensor<64xf32> {
+  ^bb0(%a: f32):
+    %t = math.exp %a : f32
+    fad.yield %t : f32
+  }
+  %v = fad.opaque "view" view (%r) : (tensor<64xf32>) -> tensor<8x8xf32>
+  %p = fad.opaque "product" keep (%x) : (tensor<64xf32>) -> tensor<8x8xf32>
+  %q = fad.opaque "join" elementwise (%v, %p) : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  %s = fad.opaque "join" elementwise (%v, %p) : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  %d = fad.opaque "loss" keep (%q, %s) : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<32xf32>
+  %e = fad.opaque "adjoint" keep (%g, %x) : (tensor<32xf32>, tensor<64xf32>) -> tensor<64xf32>
+  return %d, %e : tensor<32xf32>, tensor<64xf32>
+}
+
+// -----
+
+// A kernel has at most 64 operations: all results but the last of 65 are there beside %a and %b, which has
+// 16384 bytes. On a GPU, the first one alone is.
+
+// CHECK: within 1 bytes: the lowest peak is 33024 bytes
+// GPU: within 1 bytes: the lowest peak is 16896 bytes
+func.func @many(%x: tensor<32xf32>, %g: tensor<32xf32> {fad.cotangent = 0 : i64})
+    -> (tensor<32xf32>, tensor<32xf32> {fad.gradient = 0 : i64})
+    attributes {fad.fuses = #fad.fusion<once = ["math.exp"]>} {
+  %a = fad.opaque "make" keep (%x) : (tensor<32xf32>) -> tensor<64xf32>
+  %b = fad.opaque "make" keep (%x) : (tensor<32xf32>) -> tensor<4096xf32>
+  %r0 = fad.opaque "join" elementwise (%a, %b) : (tensor<64xf32>, tensor<4096xf32>) -> tensor<64xf32>
+  %r1 = fad.opaque "double" elementwise (%a) : (tensor<64xf32>) -> tensor<64xf32>
+  %r2 = fad.opaque "double" elementwise (%a) : (tensor<64xf32>) -> tensor<64xf32>
+  %r3 = fad.opaque "double" elementwise (%a) : (tensor<64xf32>) -> tensor<64xf32>
+  %r4 = fad.opaque "double" elementwise (%a) : (tensor<64xf32>) -> tensor<64xf32>
+  %r5 = fad.opaque "double" elementwise (%a) : (tensor<64xf32>) -> tensor<64xf32>
+  %r6 = fad.opaque "double" elementwise (%a) : (tensor<64xf32>) -> tensor<64xf32>
+  %r7 = fad.opaque "double" elementwise (%a) : (tensor<64xf32>) -> tensor<64xf32>
+  %r8 = fad.opaque "double" elementwise (%a) : (tensor<64xf32>) -> tensor<64xf32>
+  %r9 = fad.opaque "double" elementwise (%a) : (tensor<64xf32>) -> tensor<64xf32>
+  %r10 = fad.opaque "double" elementwise (%a) : (tensor<64xf32>) -> tensor<64xf32>
+  %r11 = fad.opaque "double" elementwise (%a) : (tensor<64xf32>) -> tensor<64xf32>
+  %r12 = fad.opaque "double" elementwise (%a) : (tensor<64xf32>) -> tensor<64xf32>
+  %r13 = fad.opaque "double" elementwise (%a) : (tensor<64xf32>) -> tensor<64xf32>
+  %r14 = fad.opaque "double" elementwise (%a) : (tensor<64xf32>) -> tensor<64xf32>
+  %r15 = fad.opaque "double" elementwise (%a) : (tensor<64xf32>) -> tensor<64xf32>
+  %r16 = fad.opaque "double" elementwise (%a) : (tensor<64xf32>) -> tensor<64xf32>
+  %r17 = fad.opaque "double" elementwise (%a) : (tensor<64xf32>) -> tensor<64xf32>
+  %r18 = fad.opaque "double" elementwise (%a) : (tensor<64xf32>) -> tensor<64xf32>
+  %r19 = fad.opaque "double" elementwise (%a) : (tensor<64xf32>) -> tensor<64xf32>
+  %r20 = fad.opaque "double" elementwise (%a) : (tensor<64xf32>) -> tensor<64xf32>
+  %r21 = fad.opaque "double" elementwise (%a) : (tensor<64xf32>) -> tensor<64xf32>
+  %r22 = fad.opaque "double" elementwise (%a) : (tensor<64xf32>) -> tensor<64xf32>
+  %r23 = fad.opaque "double" elementwise (%a) : (tensor<64xf32>) -> tensor<64xf32>
+  %r24 = fad.opaque "double" elementwise (%a) : (tensor<64xf32>) -> tensor<64xf32>
+  %r25 = fad.opaque "double" elementwise (%a) : (tensor<64xf32>) -> tensor<64xf32>
+  %r26 = fad.opaque "double" elementwise (%a) : (tensor<64xf32>) -> tensor<64xf32>
+  %r27 = fad.opaque "double" elementwise (%a) : (tensor<64xf32>) -> tensor<64xf32>
+  %r28 = fad.opaque "double" elementwise (%a) : (tensor<64xf32>) -> tensor<64xf32>
+  %r29 = fad.opaque "double" elementwise (%a) : (tensor<64xf32>) -> tensor<64xf32>
+  %r30 = fad.opaque "double" elementwise (%a) : (tensor<64xf32>) -> tensor<64xf32>
+  %r31 = fad.opaque "double" elementwise (%a) : (tensor<64xf32>) -> tensor<64xf32>
+  %r32 = fad.opaque "double" elementwise (%a) : (tensor<64xf32>) -> tensor<64xf32>
+  %r33 = fad.opaque "double" elementwise (%a) : (tensor<64xf32>) -> tensor<64xf32>
+  %r34 = fad.opaque "double" elementwise (%a) : (tensor<64xf32>) -> tensor<64xf32>
+  %r35 = fad.opaque "double" elementwise (%a) : (tensor<64xf32>) -> tensor<64xf32>
+  %r36 = fad.opaque "double" elementwise (%a) : (tensor<64xf32>) -> tensor<64xf32>
+  %r37 = fad.opaque "double" elementwise (%a) : (tensor<64xf32>) -> tensor<64xf32>
+  %r38 = fad.opaque "double" elementwise (%a) : (tensor<64xf32>) -> tensor<64xf32>
+  %r39 = fad.opaque "double" elementwise (%a) : (tensor<64xf32>) -> tensor<64xf32>
+  %r40 = fad.opaque "double" elementwise (%a) : (tensor<64xf32>) -> tensor<64xf32>
+  %r41 = fad.opaque "double" elementwise (%a) : (tensor<64xf32>) -> tensor<64xf32>
+  %r42 = fad.opaque "double" elementwise (%a) : (tensor<64xf32>) -> tensor<64xf32>
+  %r43 = fad.opaque "double" elementwise (%a) : (tensor<64xf32>) -> tensor<64xf32>
+  %r44 = fad.opaque "double" elementwise (%a) : (tensor<64xf32>) -> tensor<64xf32>
+  %r45 = fad.opaque "double" elementwise (%a) : (tensor<64xf32>) -> tensor<64xf32>
+  %r46 = fad.opaque "double" elementwise (%a) : (tensor<64xf32>) -> tensor<64xf32>
+  %r47 = fad.opaque "double" elementwise (%a) : (tensor<64xf32>) -> tensor<64xf32>
+  %r48 = fad.opaque "double" elementwise (%a) : (tensor<64xf32>) -> tensor<64xf32>
+  %r49 = fad.opaque "double" elementwise (%a) : (tensor<64xf32>) -> tensor<64xf32>
+  %r50 = fad.opaque "double" elementwise (%a) : (tensor<64xf32>) -> tensor<64xf32>
+  %r51 = fad.opaque "double" elementwise (%a) : (tensor<64xf32>) -> tensor<64xf32>
+  %r52 = fad.opaque "double" elementwise (%a) : (tensor<64xf32>) -> tensor<64xf32>
+  %r53 = fad.opaque "double" elementwise (%a) : (tensor<64xf32>) -> tensor<64xf32>
+  %r54 = fad.opaque "double" elementwise (%a) : (tensor<64xf32>) -> tensor<64xf32>
+  %r55 = fad.opaque "double" elementwise (%a) : (tensor<64xf32>) -> tensor<64xf32>
+  %r56 = fad.opaque "double" elementwise (%a) : (tensor<64xf32>) -> tensor<64xf32>
+  %r57 = fad.opaque "double" elementwise (%a) : (tensor<64xf32>) -> tensor<64xf32>
+  %r58 = fad.opaque "double" elementwise (%a) : (tensor<64xf32>) -> tensor<64xf32>
+  %r59 = fad.opaque "double" elementwise (%a) : (tensor<64xf32>) -> tensor<64xf32>
+  %r60 = fad.opaque "double" elementwise (%a) : (tensor<64xf32>) -> tensor<64xf32>
+  %r61 = fad.opaque "double" elementwise (%a) : (tensor<64xf32>) -> tensor<64xf32>
+  %r62 = fad.opaque "double" elementwise (%a) : (tensor<64xf32>) -> tensor<64xf32>
+  %r63 = fad.opaque "double" elementwise (%a) : (tensor<64xf32>) -> tensor<64xf32>
+  %r64 = fad.opaque "double" elementwise (%a) : (tensor<64xf32>) -> tensor<64xf32>
+  %d = fad.opaque "loss" keep (%r0, %r1, %r2, %r3, %r4, %r5, %r6, %r7, %r8, %r9, %r10, %r11, %r12, %r13, %r14,
+      %r15, %r16, %r17, %r18, %r19, %r20, %r21, %r22, %r23, %r24, %r25, %r26, %r27, %r28, %r29, %r30, %r31, %r32,
+      %r33, %r34, %r35, %r36, %r37, %r38, %r39, %r40, %r41, %r42, %r43, %r44, %r45, %r46, %r47, %r48, %r49, %r50,
+      %r51, %r52, %r53, %r54, %r55, %r56, %r57, %r58, %r59, %r60, %r61, %r62, %r63, %r64)
+      : (tensor<64xf32>, tensor<64xf32>, tensor<64xf32>, tensor<64xf32>, tensor<64xf32>, tensor<64xf32>,
+        tensor<64xf32>, tensor<64xf32>, tensor<64xf32>, tensor<64xf32>, tensor<64xf32>, tensor<64xf32>,
+        tensor<64xf32>, tensor<64xf32>, tensor<64xf32>, tensor<64xf32>, tensor<64xf32>, tensor<64xf32>,
+        tensor<64xf32>, tensor<64xf32>, tensor<64xf32>, tensor<64xf32>, tensor<64xf32>, tensor<64xf32>,
+        tensor<64xf32>, tensor<64xf32>, tensor<64xf32>, tensor<64xf32>, tensor<64xf32>, tensor<64xf32>,
+        tensor<64xf32>, tensor<64xf32>, tensor<64xf32>, tensor<64xf32>, tensor<64xf32>, tensor<64xf32>,
+        tensor<64xf32>, tensor<64xf32>, tensor<64xf32>, tensor<64xf32>, tensor<64xf32>, tensor<64xf32>,
+        tensor<64xf32>, tensor<64xf32>, tensor<64xf32>, tensor<64xf32>, tensor<64xf32>, tensor<64xf32>,
+        tensor<64xf32>, tensor<64xf32>, tensor<64xf32>, tensor<64xf32>, tensor<64xf32>, tensor<64xf32>,
+        tensor<64xf32>, tensor<64xf32>, tensor<64xf32>, tensor<64xf32>, tensor<64xf32>, tensor<64xf32>,
+        tensor<64xf32>, tensor<64xf32>, tensor<64xf32>, tensor<64xf32>, tensor<64xf32>) -> tensor<32xf32>
+  %e = fad.opaque "adjoint" keep (%g, %x) : (tensor<32xf32>, tensor<32xf32>) -> tensor<32xf32>
+  return %d, %e : tensor<32xf32>, tensor<32xf32>
+}

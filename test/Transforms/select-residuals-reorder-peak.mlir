@@ -129,3 +129,24 @@ func.func @depth_first(%y: tensor<128xf32>, %x: tensor<32xf32>, %g: tensor<32xf3
   %e = fad.opaque "adjoint" keep (%a) : (tensor<128xf32>) -> tensor<32xf32>
   return %d, %c, %e : tensor<32xf32>, tensor<128xf32>, tensor<32xf32>
 }
+
+// -----
+
+// Without %w, which comes last, %r and %s follow each other, and read %a. They are two kernels: %b, of 16384
+// bytes, is free before %s is made. The most are %a, %b, %m and %r beside the result.
+
+// CHECK: within 1 bytes: the lowest peak is 17152 bytes
+func.func @two(%y: tensor<4096xf32>, %x: tensor<32xf32>, %g: tensor<32xf32> {fad.cotangent = 0 : i64})
+    -> (tensor<32xf32>, tensor<4096xf32> {fad.gradient = 0 : i64}, tensor<32xf32> {fad.gradient = 1 : i64})
+    attributes {fad.fuses = #fad.fusion<once = ["math.exp"]>} {
+  %d = fad.opaque "product" keep (%x) : (tensor<32xf32>) -> tensor<32xf32>
+  %a = fad.opaque "spread" keep (%g) : (tensor<32xf32>) -> tensor<64xf32>
+  %b = fad.opaque "spread" keep (%g) : (tensor<32xf32>) -> tensor<4096xf32>
+  %m = fad.opaque "weigh" keep (%b) : (tensor<4096xf32>) -> tensor<32xf32>
+  %r = fad.opaque "join" elementwise (%a, %b) : (tensor<64xf32>, tensor<4096xf32>) -> tensor<64xf32>
+  %w = fad.opaque "weights" keep (%r) : (tensor<64xf32>) -> tensor<4096xf32>
+  %s = fad.opaque "join" elementwise (%a, %m) : (tensor<64xf32>, tensor<32xf32>) -> tensor<64xf32>
+  %t = fad.opaque "product" keep (%a, %r, %s) : (tensor<64xf32>, tensor<64xf32>, tensor<64xf32>) -> tensor<2048xf32>
+  %e = fad.opaque "adjoint" keep (%t) : (tensor<2048xf32>) -> tensor<32xf32>
+  return %d, %w, %e : tensor<32xf32>, tensor<4096xf32>, tensor<32xf32>
+}
