@@ -9,10 +9,12 @@ within (regula falsi). After the fastest of all, the error is taken to grow in p
 the estimate. Where even the larger of both errors lets none be within, the search ends, or
 tries the next faster one if much of the budget is left.
 
-A larger budget may lead to a lower peak: a faster selection may have one, and the search of a smaller
-budget need not schedule that. Only schedules of the whole front, of 10 to 100 selections, would rule
-this out. A bisection of the same places for each budget takes more schedules, and misses such
-selections, too."""
+Of selections that are the same for all budgets, the fastest one within a larger budget is no slower, and
+its peak is no lower. Those that are scheduled are others for each budget, so that a larger one may lead
+to a lower peak, as a smaller one need not schedule a faster selection that has it, or to a slower
+selection. Only schedules of the whole front, of 10 to 100 selections, would rule this out. A bisection,
+whose places follow from the schedules before, has no slower selection for a larger budget, but takes
+more schedules, and leaves lower peaks, too."""
 
 import math
 import re
