@@ -14,7 +14,7 @@ import torch.nn.functional as F
 from check_chunks import run_lengths
 from chunk_steps import EVERY, compare, run_step, split
 from fad.torch.compile._chunks.axes import GRADIENTS
-from fad.torch.compile._chunks.write import _Body
+from fad.torch.compile._chunks.loop import _Body
 from fad.torch.compile._pytorch import get_packet
 from random_rows import RowProgram, make_rows
 

@@ -12,7 +12,7 @@ from .._sizes import TIME
 from .operators import REGION
 from .regions import Region
 from .sizes import NotSeparable, find_inputs
-from .write import LOOP, Loop, make_loop
+from .loop import LOOP, Loop, make_loop
 
 aten, prims = torch.ops.aten, torch.ops.prims
 
