@@ -4,7 +4,6 @@ the same programs on copies: gradients, bytes, and the memory of the copies."""
 import itertools
 import resource
 import sys
-import threading
 
 import numpy as np
 import torch
@@ -178,6 +177,18 @@ def data(x, copies=False):
     return z.sum() + (y * y).sum()
 
 
+def taken(x, copies=False):
+    """A source gets other memory, and is written to there."""
+    h = x @ WEIGHT
+    y = torch.exp(h)
+    z = (y * 2).tanh() @ WEIGHT
+    h = h.clone() if copies else h
+    h.data = X.clone()
+    with torch.no_grad():
+        h.add_(1)
+    return z.sum() + (y * y).sum() + h.detach().sum()
+
+
 def half_way(x, copies=False):
     """Operators that fail, some of which have written."""
     h = x @ WEIGHT
@@ -200,7 +211,8 @@ def half_way(x, copies=False):
 
 
 def check_others(check):
-    for program, mode in itertools.product((parts, shared, empty, scalar, data, half_way), MODES):
+    programs = parts, shared, empty, scalar, data, taken, half_way
+    for program, mode in itertools.product(programs, MODES):
         check(f"{program.__name__}, {mode}", lambda: agrees(program, mode))
 
     def narrow(dtype, mode):
@@ -278,38 +290,6 @@ def check_others(check):
         for name in ("product", "continued"):
             check(f"bytes, {name}, {mode}", lambda: keeps(THEN[name], mode))
         check(f"memory, {mode}", lambda: frees(mode))
-
-
-def check_threads(check):
-    """A thread records, another one writes, and a third one goes backward."""
-
-    def run(mode):
-        results, sources = [], []
-
-        def record(x):
-            with fad.torch.nest(**mode):
-                sources.append(x @ torch.eye(64).double())
-                results.append((torch.exp(sources[0]) * 2).tanh() @ torch.eye(64).double())
-
-        def write():
-            with fad.torch.nest(**mode):
-                sources.pop().add_(1)
-
-        def differentiate(x):
-            results.extend(torch.autograd.grad(results.pop().sum(), x))
-
-        for _ in range(20):
-            x = torch.randn(64, 64, dtype=torch.double, requires_grad=True)
-            for function, arguments in (record, (x,)), (write, ()), (differentiate, (x,)):
-                thread = threading.Thread(target=function, args=arguments)
-                thread.start()
-                thread.join()
-            value = torch.tanh(torch.exp(x) * 2)
-            torch.testing.assert_close(results, list(torch.autograd.grad(value.sum(), x)))
-            results.clear()
-
-    for mode in MODES:
-        check(f"threads, {mode}", lambda: run(mode))
 
 
 class Finalized(np.ndarray):
@@ -435,7 +415,6 @@ if __name__ == "__main__":
     check = Checks()
     check_programs(check)
     check_others(check)
-    check_threads(check)
     check_finalizer(check)
     check_gathered(check)
     check_refused(check)

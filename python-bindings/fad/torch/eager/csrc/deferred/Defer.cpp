@@ -61,6 +61,49 @@ static void tell(const Call &call, const at::Tensor &result) {
     observer->onOperator(call, result);
 }
 
+/// Whether a predicate holds of a source or a constant of a sequence.
+template <typename Predicate>
+static bool anyInput(const StepPtr &end, Predicate predicate) {
+  std::vector<const Step *> open = {end.get()};
+  std::unordered_set<const Step *> seen = {end.get()};
+  while (!open.empty()) {
+    const Step *step = open.back();
+    open.pop_back();
+    if (!step->op && predicate(step->value))
+      return true;
+    for (const Step::Constant &constant : step->constants)
+      if (predicate(constant))
+        return true;
+    for (auto &[position, operand] : step->operands)
+      if (seen.insert(operand.get()).second)
+        open.push_back(operand.get());
+  }
+  return false;
+}
+
+/// Whether a step may be computed later: a thread that writes to what the step
+/// reads computes those that are listed, of which operands that were not
+/// computed are `open`, before it does.
+static bool isStable(const StepPtr &step, const Call &call,
+                     c10::ArrayRef<const LazyTensor *> open,
+                     const NoNewWrites &writes) {
+  auto isWritten = [&](const Step::Constant &input) {
+    return writes.isWritten(input);
+  };
+  auto isComputed = [](const LazyTensor *lazy) { return lazy->isComputed(); };
+  if (std::any_of(open.begin(), open.end(), isComputed) ||
+      std::any_of(step->constants.begin(), step->constants.end(), isWritten))
+    return false;
+  for (const auto &[position, operand] : step->operands)
+    if (!operand->op && isWritten(operand->value))
+      return false;
+  for (size_t i = 0; i < call.count(); ++i)
+    if (const Value *value = call.values[i];
+        value && (value->isFinished || !isContinued(call.tensor(i), *value)))
+      return false;
+  return !writes.isAnyWritten() || !anyInput(step, isWritten);
+}
+
 at::Tensor defer(Call &call) {
   const at::Tensor &like = call.whole();
   if (!isLike(like, call) || isCapturing(like.device()))
@@ -91,10 +134,12 @@ at::Tensor defer(Call &call) {
   }
   for (auto &edge : sources)
     node->addSource(std::move(edge));
+  c10::SmallVector<const LazyTensor *, 3> open;
   for (size_t i = 0; i < call.count(); ++i)
     if (call.values[i]) {
       node->skip(edgeOf(call.tensor(i)));
-      lazy.readsFrom(call.tensor(i));
+      if (!lazy.readsFrom(call.tensor(i)))
+        open.push_back(lazyOf(call.tensor(i)));
     }
   auto input = node->add_input_metadata(result);
   impl::set_gradient_edge(result, {node, input});
@@ -105,32 +150,17 @@ at::Tensor defer(Call &call) {
   value->constants = call.constants;
   value->sequence = node.get();
   if (!node->step)
-    value->step = std::move(step);
+    value->step = step;
   attach(result, std::move(value));
-  tell(call, result);
   auto tensors = LazyTensors::ofThread();
-  tensors->add(lazy, tensors);
-  return result;
-}
-
-/// Whether a predicate holds of a source or a constant of a sequence.
-template <typename Predicate>
-static bool anyInput(const StepPtr &end, Predicate predicate) {
-  std::vector<const Step *> open = {end.get()};
-  std::unordered_set<const Step *> seen = {end.get()};
-  while (!open.empty()) {
-    const Step *step = open.back();
-    open.pop_back();
-    if (!step->op && predicate(step->value))
-      return true;
-    for (const Step::Constant &constant : step->constants)
-      if (predicate(constant))
-        return true;
-    for (auto &[position, operand] : step->operands)
-      if (seen.insert(operand.get()).second)
-        open.push_back(operand.get());
+  {
+    NoNewWrites writes;
+    if (!isStable(step, call, open, writes))
+      return {};
+    tensors->add(lazy, tensors);
   }
-  return false;
+  tell(call, result);
+  return result;
 }
 
 void visitInputs(const StepPtr &end,

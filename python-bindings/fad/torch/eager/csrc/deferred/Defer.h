@@ -36,6 +36,10 @@ StepPtr findRunOwn(LazyTensor &tensor);
 /// derivative. `originals` are those of `findRunOwn`.
 void evaluate(LazyTensor &tensor, const Originals &originals);
 
+/// Computes the value alone, for a thread that writes to what another one's
+/// sequence reads, and leaves the node to that one. Backward may read copies.
+void evaluateElsewhere(LazyTensor &tensor);
+
 /// Decides what is kept of a deferred sequence, at the end of which an operator
 /// reads the value, and computes the value.
 void finishDeferred(const at::Tensor &tensor, Value &value, bool readerSaves);

@@ -165,6 +165,14 @@ void evaluate(LazyTensor &tensor, const Originals &originals) {
   fill({result, how});
 }
 
+void evaluateElsewhere(LazyTensor &tensor) {
+  OutsideModes guard;
+  Result result = computeForward(tensor.getStep());
+  for (Step *step : order(tensor.getStep()))
+    step->isOvertaken = true;
+  tensor.fill(result.first, result.second);
+}
+
 /// Keeps the derivative of a computed value in few bits, if there are levels,
 /// or in one, where it has two values. False where it is not kept.
 static bool packDerivative(const at::Tensor &tensor, SequenceNode &node,
@@ -225,6 +233,8 @@ static Choice keep(const at::Tensor &tensor, LazyTensor &lazy, Value &value,
       // which this reader has no use for.
       if (!value.bits || choice.kept != Kept::Operator || !runs())
         lazy.compute();
+      if (node.held.form == Derivative::Steps && node.step)
+        return {Kept::Sources, false};
       Choice found = findKept(value);
       return found.kept == Kept::Number ? choice : found;
     }
@@ -272,11 +282,22 @@ void finishDeferred(const at::Tensor &tensor, Value &value, bool readerSaves) {
     choice = finishWhole(value.policy, ending);
     if (isCovered(value, ending, choice))
       choice = {Kept::Sources, readerSaves};
-    // Where a write that was not seen has changed what the sequence reads,
-    // backward says so, if it needs that; forward goes on with the value.
-    choice = isCaptured || (lazy.isComputed() && !isContinued(tensor, value))
-                 ? Choice{Kept::Sources, false}
-                 : keep(tensor, lazy, value, choice, ending, levels);
+    // Where a write that was not seen has changed what the sequence reads, or
+    // that of another thread does so meanwhile, backward says so, if it needs
+    // that; forward goes on with the value.
+    auto isOvertaken = [&] {
+      return lazy.isComputed() && !isContinued(tensor, value);
+    };
+    const Choice unread = {Kept::Sources, false};
+    try {
+      choice = isCaptured || isOvertaken()
+                   ? unread
+                   : keep(tensor, lazy, value, choice, ending, levels);
+    } catch (const c10::Error &) {
+      if (!isOvertaken())
+        throw;
+      choice = unread;
+    }
   } else {
     lazy.compute();
     choice = findKept(value);

@@ -31,10 +31,10 @@ LazyTensor::LazyTensor(StepPtr step, const at::Tensor &like,
   ++live;
 }
 
-void LazyTensor::readsFrom(const at::Tensor &operand) {
+bool LazyTensor::readsFrom(const at::Tensor &operand) {
   LazyTensor *lazy = lazyOf(operand);
   if (!lazy)
-    return;
+    return true;
   bool isComputed = false;
   lazy->place->visit([&](LazyTensor &) {
     isComputed = lazy->isComputed();
@@ -45,6 +45,7 @@ void LazyTensor::readsFrom(const at::Tensor &operand) {
   // The reference may wait for Python's lock.
   if (isComputed)
     operands.push_back(operand);
+  return isComputed;
 }
 
 LazyTensor::~LazyTensor() {
@@ -103,11 +104,15 @@ void LazyTensor::computeOnce() {
   dropped = computeVisited(originals);
 }
 
-LazyTensor::Dropped LazyTensor::computeVisited(const Originals &originals) {
+LazyTensor::Dropped LazyTensor::computeVisited(const Originals &originals,
+                                               bool isOwn) {
   if (isComputed())
     return {};
   OnRecordedStream there(stream);
-  evaluate(*this, originals);
+  if (isOwn)
+    evaluate(*this, originals);
+  else
+    evaluateElsewhere(*this);
   return forget();
 }
 
@@ -273,14 +278,17 @@ void LazyTensors::computeReadersOf(const at::Tensor &tensor) {
     const StepPtr &step = lazy.getStep();
     return step && readsMemoryOf(step, tensor);
   };
+  std::shared_ptr<LazyTensors> own = ofThread();
   for (const auto &tensors : all)
     for (const auto &place : tensors->getAll()) {
-      Originals originals = LazyTensor::findOriginals(*place, isReader);
+      bool isOwn = tensors == own;
+      Originals originals =
+          isOwn ? LazyTensor::findOriginals(*place, isReader) : Originals();
       LazyTensor::Dropped dropped;
       place->visit([&](LazyTensor &lazy) {
         if (!isReader(lazy))
           return;
-        dropped = lazy.computeVisited(originals);
+        dropped = lazy.computeVisited(originals, isOwn);
         if (lazy.work)
           lazy.work->wait();
       });

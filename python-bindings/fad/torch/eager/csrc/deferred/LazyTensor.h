@@ -74,8 +74,8 @@ public:
   /// The value of `step`, of the sizes and device of `like`.
   LazyTensor(StepPtr step, const at::Tensor &like, c10::ScalarType type);
   /// Keeps what an operand of the step has computed already: the source may be
-  /// written to.
-  void readsFrom(const at::Tensor &operand);
+  /// written to. Whether it has.
+  bool readsFrom(const at::Tensor &operand);
   ~LazyTensor() override;
 
   bool isComputed() const { return computed.load(std::memory_order_acquire); }
@@ -137,8 +137,8 @@ private:
   /// Nobody visits the tensor any more.
   void disappear();
   void computeOnce();
-  /// The same within a visit.
-  Dropped computeVisited(const Originals &originals);
+  /// The same within a visit, of the thread's own, or of another one's tensor.
+  Dropped computeVisited(const Originals &originals, bool isOwn = true);
   LazyTensor &get() const { return const_cast<LazyTensor &>(*this); }
 
   StepPtr step;

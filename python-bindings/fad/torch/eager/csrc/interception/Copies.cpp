@@ -9,29 +9,11 @@
 #include "interception/Copies.h"
 #include "deferred/Defer.h"
 #include "deferred/Streams.h"
-#include <ATen/ops/as_strided.h>
+#include "sequence/ReadMemory.h"
+#include <c10/util/hash.h>
 #include <unordered_set>
 
 namespace fad::eager {
-
-/// How many elements of memory a tensor spans.
-static int64_t countSpan(const at::Tensor &tensor) {
-  int64_t span = 1;
-  for (int64_t i = 0; i < tensor.dim(); ++i)
-    span += (tensor.size(i) - 1) * tensor.stride(i);
-  return tensor.numel() ? span : 0;
-}
-
-/// A copy of the elements that has the tensor's strides, where the elements
-/// take no more memory than they are many.
-static at::Tensor copy(const at::Tensor &tensor) {
-  int64_t span = countSpan(tensor);
-  if (!span || span > tensor.numel())
-    return tensor.clone();
-  return tensor.as_strided({span}, {1})
-      .clone()
-      .as_strided(tensor.sizes(), tensor.strides(), 0);
-}
 
 /// Whether a copy of an input stands for what a write to memory overwrites.
 static bool mayCopy(const Step::Constant &input, const at::Tensor &written) {
@@ -39,10 +21,7 @@ static bool mayCopy(const Step::Constant &input, const at::Tensor &written) {
   if (!tensor.defined() || !tensor.has_storage() ||
       !tensor.storage().is_alias_of(written.storage()) || isModified(input))
     return false;
-  auto end = static_cast<size_t>(tensor.storage_offset() + countSpan(tensor));
-  // The elements of some tensors are those of their memory, negated.
-  return end * tensor.itemsize() <= tensor.storage().nbytes() &&
-         !tensor.is_neg() && !tensor.is_conj();
+  return canCopy(tensor);
 }
 
 /// The steps of the thread's open sequences.
@@ -61,40 +40,57 @@ struct Copied {
 };
 } // namespace
 
-void copyForReaders(const at::Tensor &written) {
-  std::vector<Copied> copies;
+/// One number for the same elements of one memory.
+static size_t hash(const at::Tensor &tensor) {
+  auto found = static_cast<size_t>(tensor.storage_offset());
+  for (c10::IntArrayRef numbers : {tensor.sizes(), tensor.strides()})
+    for (int64_t number : numbers)
+      found = c10::hash_combine(found, static_cast<size_t>(number));
+  return found;
+}
+
+void copyForReaders(const at::Tensor &written, bool isForgotten) {
+  std::unordered_multimap<size_t, Copied> copies;
+  std::vector<c10::Storage> before;
   auto copyOf = [&](const at::Tensor &tensor,
                     const std::optional<c10::Stream> &stream) {
-    auto found = std::find_if(copies.begin(), copies.end(), [&](auto &each) {
-      return each.stream == stream && isSame(each.tensor, tensor) &&
-             each.tensor.scalar_type() == tensor.scalar_type();
+    size_t key = hash(tensor);
+    auto [begin, end] = copies.equal_range(key);
+    auto found = std::find_if(begin, end, [&](const auto &each) {
+      const Copied &copied = each.second;
+      return copied.stream == stream && isSame(copied.tensor, tensor) &&
+             copied.tensor.scalar_type() == tensor.scalar_type();
     });
-    if (found != copies.end())
-      return found->copy;
+    if (found != end)
+      return found->second.copy;
     OutsideModes outsideModes;
     OutsideTransforms outsideTransforms;
     // Backward runs there.
     OnRecordedStream there(stream);
     // The steps' own alias is going to have the copy.
-    copies.push_back({aliasOf(tensor), copy(tensor), stream});
+    Copied copied = {aliasOf(tensor), copyElements(tensor), stream};
     if (stream)
       LateWork::record(*stream);
-    return copies.back().copy;
+    return copies.emplace(key, std::move(copied))->second.copy;
   };
   std::vector<StepPtr> readers = findReaders(written);
   if (readers.empty())
     return;
+  // Tensors and memory go after it: that may wait for Python's lock.
+  std::lock_guard<std::mutex> lock(copying());
   std::unordered_set<Step *> open;
-  if (LazyTensors::count)
+  if (LazyTensors::count && !isForgotten)
     open = findOpenSteps();
   for (const StepPtr &step : readers) {
     // A capture would not run the copy, or run it again.
     if (isCapturing(step->stream))
       continue;
     auto read = [&](const Step::Constant &input) {
-      bool isOpen = !input.isLeaf && open.count(step.get());
+      bool isOpen =
+          !input.isLeaf && (open.count(step.get()) || step->isOvertaken);
       if ((input.isIntermediate || isOpen) && mayCopy(input, written))
-        readCopy(*step, input, copyOf(input.tensor, step->stream));
+        before.push_back(
+            readCopy(*step, input, copyOf(input.tensor, step->stream)));
     };
     read(step->value);
     for (const Step::Constant &constant : step->constants)

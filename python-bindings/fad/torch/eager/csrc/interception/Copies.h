@@ -17,8 +17,12 @@ namespace fad::eager {
 /// writes to it, of sources that operators have computed and, in the thread's
 /// deferred sequences that no operator has ended, of all. Sharded parameters,
 /// among other memory, are freed and gathered anew for backward, which is to
-/// read those. What several steps read is copied once.
-void copyForReaders(const at::Tensor &written);
+/// read those. Elements that several steps read are copied once.
+///
+/// Where the tensor is going to take other memory, by `.data = `, and takes the
+/// version of this one with it, sources that operators have computed get a
+/// copy.
+void copyForReaders(const at::Tensor &written, bool isForgotten = false);
 
 } // namespace fad::eager
 

@@ -88,7 +88,8 @@ static void startFromCopy(const Operator &info, const c10::OperatorHandle &pure,
 void runInPlace(const Operator &info, const c10::OperatorHandle &pure,
                 const c10::OperatorHandle &op, c10::DispatchKeySet keys,
                 torch::jit::Stack *stack) {
-  prepareWrites(op, *stack);
+  WriteUnderWay writing;
+  prepareWrites(op, *stack, writing);
   std::vector<c10::IValue> arguments =
       torch::jit::last(*stack, op.schema().arguments().size()).vec();
   at::Tensor tensor = arguments[0].toTensor();
@@ -103,7 +104,8 @@ void runInPlace(const Operator &info, const c10::OperatorHandle &pure,
 
 void leaveInPlace(const c10::OperatorHandle &op, c10::DispatchKeySet keys,
                   torch::jit::Stack *stack) {
-  prepareWrites(op, *stack);
+  WriteUnderWay writing;
+  prepareWrites(op, *stack, writing);
   bool isCandidate =
       isObserved() &&
       mayNest(torch::jit::peek(*stack, 0, op.schema().arguments().size())

@@ -36,10 +36,7 @@ static void callBelow(const c10::OperatorHandle &op, c10::DispatchKeySet keys,
 }
 
 void prepareWrites(const c10::OperatorHandle &op,
-                   const torch::jit::Stack &stack) {
-  bool hasLazy = LazyTensors::count;
-  if (!hasLazy && !LateWork::exists && !hasReaders())
-    return;
+                   const torch::jit::Stack &stack, WriteUnderWay &writing) {
   bool takesMemory = op.operator_name().name == kTakesMemory;
   // Sharded parameters are gathered anew for backward, which reads them.
   bool isGather = op.operator_name().name.rfind("fsdp::", 0) == 0;
@@ -49,14 +46,18 @@ void prepareWrites(const c10::OperatorHandle &op,
     const c10::AliasInfo *alias = arguments[i].alias_info();
     visitTensors(values[i], [&](const at::Tensor &tensor) {
       bool isWritten = alias && alias->isWrite();
-      if (hasLazy) {
+      if (isWritten)
+        writing.add(tensor);
+      if (LazyTensors::count) {
         if (!lazyOf(tensor) || lazyOf(tensor)->isComputed())
           LazyTensors::computeReadersOf(tensor);
         else if (takesMemory)
           compute(tensor);
       }
+      if (takesMemory && i == 0 && hasReaders())
+        copyForReaders(tensor, /*isForgotten=*/true);
       if (isWritten) {
-        if (!isGather)
+        if (!isGather && hasReaders())
           copyForReaders(tensor);
         LateWork::waitForAll(tensor.device());
       }
@@ -66,16 +67,20 @@ void prepareWrites(const c10::OperatorHandle &op,
 
 static void write(const c10::OperatorHandle &op, c10::DispatchKeySet keys,
                   torch::jit::Stack *stack) {
-  prepareWrites(op, *stack);
+  WriteUnderWay writing;
+  prepareWrites(op, *stack, writing);
   callBelow(op, keys, stack);
 }
 
 static void writeSilently(const c10::OperatorHandle &op,
                           c10::DispatchKeySet keys, torch::jit::Stack *stack) {
-  noteSilentWrites(op, *stack, [](const at::Tensor &tensor) {
+  WriteUnderWay writing;
+  noteSilentWrites(op, *stack, [&](const at::Tensor &tensor) {
+    writing.add(tensor);
     if (LazyTensors::count)
       LazyTensors::computeReadersOf(tensor);
-    copyForReaders(tensor);
+    if (hasReaders())
+      copyForReaders(tensor);
     LateWork::waitForAll(tensor.device());
   });
   callBelow(op, keys, stack);

@@ -9,6 +9,7 @@
 #ifndef FAD_EAGER_WRITES_H
 #define FAD_EAGER_WRITES_H
 
+#include "sequence/ReadMemory.h"
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/stack.h>
 
@@ -24,8 +25,9 @@ void watchNewOperators();
 
 /// Computes what an operator's writes have to wait for, and copies the memory
 /// that it overwrites where sequences read that.
+/// The write is under way as long as `writing` is there.
 void prepareWrites(const c10::OperatorHandle &op,
-                   const torch::jit::Stack &stack);
+                   const torch::jit::Stack &stack, WriteUnderWay &writing);
 
 /// Notes the silent writes of operators in the mode, and lets them wait as
 /// well.

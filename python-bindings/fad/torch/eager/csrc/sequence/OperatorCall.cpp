@@ -45,12 +45,14 @@ StepPtr recordCall(const Call &call) {
       return {};
     if (!isWhole) {
       bool isSame = source && source->source == call.known[i].self;
-      step = source =
-          isSame ? source : recordSource(call.tensor(i), call.known[i].self);
+      step = source = isSame ? source
+                             : recordSource(call.tensor(i), call.known[i].self,
+                                            call.mode.isDeferred);
     }
     operands.push_back(std::move(step));
   }
-  return record(call.op, call.arguments, call.positions, operands);
+  return record(call.op, call.arguments, call.positions, operands,
+                call.mode.isDeferred);
 }
 
 c10::SmallVector<Edge, 2> findSources(const Call &call) {

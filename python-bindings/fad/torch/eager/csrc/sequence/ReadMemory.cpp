@@ -7,7 +7,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "sequence/ReadMemory.h"
+#include <ATen/ops/as_strided.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
+#include <thread>
 
 namespace fad::eager {
 
@@ -15,6 +17,17 @@ namespace {
 struct Readers {
   std::mutex mutex;
   std::unordered_map<const c10::StorageImpl *, Step::Readers> all;
+  /// The memories that operators are writing to, with their threads.
+  std::vector<std::pair<const c10::StorageImpl *, std::thread::id>> written;
+
+  /// With the lock: whether another thread is writing to a memory.
+  bool isWritten(const c10::StorageImpl *memory) const {
+    return memory &&
+           std::any_of(written.begin(), written.end(), [&](const auto &each) {
+             return each.first == memory &&
+                    each.second != std::this_thread::get_id();
+           });
+  }
 };
 } // namespace
 
@@ -36,21 +49,32 @@ static const c10::StorageImpl *memoryOf(const at::Tensor &tensor) {
 }
 
 void addReader(const StepPtr &step) {
-  auto &[mutex, all] = readers();
-  std::lock_guard<std::mutex> lock(mutex);
-  auto add = [&](const Step::Constant &input) {
+  bool isWritten = false;
+  auto add = [&](Step::Constant &input) {
     const c10::StorageImpl *memory = memoryOf(input.tensor);
     if (!memory)
       return;
     if (!step->stream)
       step->stream = getCurrentStream(input.tensor.device());
-    Step::Readers &own = all[memory];
+    isWritten |= readers().isWritten(memory);
+    input.version = static_cast<uint32_t>(input.tensor._version());
+    Step::Readers &own = readers().all[memory];
     step->read.emplace_back(memory, own.emplace(own.end(), step));
     ++readings;
   };
-  add(step->value);
-  for (const Step::Constant &constant : step->constants)
-    add(constant);
+  {
+    std::lock_guard<std::mutex> lock(readers().mutex);
+    add(step->value);
+    for (Step::Constant &constant : step->constants)
+      add(constant);
+  }
+  if (isWritten && step->value.isIntermediate && canCopy(step->value.tensor)) {
+    OutsideModes outsideModes;
+    OutsideTransforms outsideTransforms;
+    c10::Storage before;
+    std::lock_guard<std::mutex> lock(copying());
+    before = readCopy(*step, step->value, copyElements(step->value.tensor));
+  }
 }
 
 /// With the lock.
@@ -79,8 +103,8 @@ void removeReader(Step &step) {
 std::vector<StepPtr> findReaders(const at::Tensor &tensor) {
   std::vector<StepPtr> found;
   const c10::StorageImpl *memory = memoryOf(tensor);
-  auto &[mutex, all] = readers();
-  std::lock_guard<std::mutex> lock(mutex);
+  std::lock_guard<std::mutex> lock(readers().mutex);
+  const auto &all = readers().all;
   auto place = memory ? all.find(memory) : all.end();
   if (place == all.end())
     return found;
@@ -90,10 +114,14 @@ std::vector<StepPtr> findReaders(const at::Tensor &tensor) {
   return found;
 }
 
-void readCopy(Step &step, const Step::Constant &input, const at::Tensor &copy) {
+std::mutex &copying() {
+  static auto *mutex = new std::mutex();
+  return *mutex;
+}
+
+c10::Storage readCopy(Step &step, const Step::Constant &input,
+                      const at::Tensor &copy) {
   c10::TensorImpl *alias = input.tensor.unsafeGetTensorImpl();
-  // The last owner of memory may wait for Python's lock: it goes after the
-  // readers' lock.
   Step::Readers removed;
   c10::Storage before = alias->storage();
   std::lock_guard<std::mutex> lock(readers().mutex);
@@ -101,7 +129,7 @@ void readCopy(Step &step, const Step::Constant &input, const at::Tensor &copy) {
   auto found = std::find_if(step.read.begin(), step.read.end(),
                             [&](auto &each) { return each.first == memory; });
   if (found == step.read.end())
-    return;
+    return before;
   remove(readers(), *found, removed);
   step.read.erase(found);
   forgetSilentWrites(copy);
@@ -110,6 +138,67 @@ void readCopy(Step &step, const Step::Constant &input, const at::Tensor &copy) {
   alias->set_storage_keep_dtype(copy.storage());
   alias->set_storage_offset(copy.storage_offset());
   alias->set_version_counter(c10::VariableVersion(input.version));
+  return before;
+}
+
+/// How many elements of memory a tensor spans.
+static int64_t countSpan(const at::Tensor &tensor) {
+  int64_t span = 1;
+  for (int64_t i = 0; i < tensor.dim(); ++i)
+    span += (tensor.size(i) - 1) * tensor.stride(i);
+  return tensor.numel() ? span : 0;
+}
+
+bool canCopy(const at::Tensor &tensor) {
+  auto end = static_cast<size_t>(tensor.storage_offset() + countSpan(tensor));
+  return end * tensor.itemsize() <= tensor.storage().nbytes() &&
+         !tensor.is_neg() && !tensor.is_conj();
+}
+
+at::Tensor copyElements(const at::Tensor &tensor) {
+  int64_t span = countSpan(tensor);
+  if (!span || span > tensor.numel())
+    return tensor.clone();
+  return tensor.as_strided({span}, {1})
+      .clone()
+      .as_strided(tensor.sizes(), tensor.strides(), 0);
+}
+
+void WriteUnderWay::add(const at::Tensor &written) {
+  const c10::StorageImpl *memory = memoryOf(written);
+  if (!memory)
+    return;
+  std::lock_guard<std::mutex> lock(readers().mutex);
+  readers().written.emplace_back(memory, std::this_thread::get_id());
+  memories.push_back(memory);
+}
+
+WriteUnderWay::~WriteUnderWay() {
+  if (memories.empty())
+    return;
+  std::lock_guard<std::mutex> lock(readers().mutex);
+  auto &written = readers().written;
+  for (const c10::StorageImpl *memory : memories) {
+    auto found = std::find(written.begin(), written.end(),
+                           std::make_pair(memory, std::this_thread::get_id()));
+    if (found != written.end())
+      written.erase(found);
+  }
+}
+
+NoNewWrites::NoNewWrites() : lock(readers().mutex) {}
+
+bool NoNewWrites::isAnyWritten() const {
+  const auto &written = readers().written;
+  return std::any_of(written.begin(), written.end(), [](const auto &each) {
+    return each.second != std::this_thread::get_id();
+  });
+}
+
+bool NoNewWrites::isWritten(const Step::Constant &input) const {
+  return input.tensor.defined() &&
+         (readers().isWritten(memoryOf(input.tensor)) ||
+          static_cast<uint32_t>(input.tensor._version()) != input.version);
 }
 
 c10::Storage getMemory(const Step::Constant &input) {

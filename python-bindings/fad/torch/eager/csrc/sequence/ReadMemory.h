@@ -21,7 +21,8 @@ namespace fad::eager {
 
 /// Whether any step of the process reads memory.
 bool hasReaders();
-/// Notes that a new step reads the memory of its tensors.
+/// Notes that a new step reads the memory of its tensors, at the versions that
+/// they have now. A source that another thread is writing to gets a copy.
 void addReader(const StepPtr &step);
 /// The step does not any more.
 void removeReader(Step &step);
@@ -29,7 +30,48 @@ void removeReader(Step &step);
 std::vector<StepPtr> findReaders(const at::Tensor &tensor);
 /// Has a source or constant of a step, and all that has the same alias of its
 /// tensor, read `copy`, which has its elements, at the version that it had.
-void readCopy(Step &step, const Step::Constant &input, const at::Tensor &copy);
+/// Returns the memory that it read before, the end of which may wait for
+/// Python's lock.
+c10::Storage readCopy(Step &step, const Step::Constant &input,
+                      const at::Tensor &copy);
+/// The lock of those that make copies.
+std::mutex &copying();
+/// Whether all elements of a tensor are those of its memory, and not negated.
+bool canCopy(const at::Tensor &tensor);
+/// A tensor of a copy of the elements, with the same strides where the elements
+/// take no more memory than they are many.
+at::Tensor copyElements(const at::Tensor &tensor);
+
+/// The memories that an operator is writing to. It notes them before it looks
+/// for their readers, until it has written: a reader that another thread
+/// records meanwhile may have the version before the write or that after.
+class WriteUnderWay {
+public:
+  WriteUnderWay() = default;
+  WriteUnderWay(const WriteUnderWay &) = delete;
+  WriteUnderWay &operator=(const WriteUnderWay &) = delete;
+  ~WriteUnderWay();
+  void add(const at::Tensor &written);
+
+private:
+  c10::SmallVector<const c10::StorageImpl *, 2> memories;
+};
+
+/// Keeps operators from beginning to write. No reference to a tensor goes
+/// meanwhile, which may wait for Python's lock.
+class NoNewWrites {
+public:
+  NoNewWrites();
+  /// Whether another thread is writing to any memory.
+  bool isAnyWritten() const;
+  /// Whether another thread is writing to that of an input, or has written
+  /// since the input was recorded.
+  bool isWritten(const Step::Constant &input) const;
+
+private:
+  std::lock_guard<std::mutex> lock;
+};
+
 /// The memory of a source or constant. A thread that reads it keeps it, as
 /// another one may have the step read a copy meanwhile.
 c10::Storage getMemory(const Step::Constant &input);

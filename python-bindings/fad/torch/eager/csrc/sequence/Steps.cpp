@@ -44,7 +44,7 @@ at::Tensor aliasOf(const at::Tensor &tensor) {
       impl->shallow_copy_and_detach(impl->version_counter(), false));
 }
 
-StepPtr recordSource(const at::Tensor &tensor, Source source) {
+StepPtr recordSource(const at::Tensor &tensor, Source source, bool isDeferred) {
   auto step = c10::make_intrusive<Step>();
   step->source = source;
   step->value = {aliasOf(tensor), static_cast<uint32_t>(tensor._version())};
@@ -55,14 +55,16 @@ StepPtr recordSource(const at::Tensor &tensor, Source source) {
     step->value.silentWrites = std::numeric_limits<uint64_t>::max();
   step->value.isIntermediate =
       !step->value.isLeaf && !(isView(tensor) && tensor._base().is_leaf());
-  addReader(step);
+  // A buffer may be the memory of thousands of leaves.
+  if (step->value.isIntermediate || (isDeferred && !step->value.isLeaf))
+    addReader(step);
   return step;
 }
 
 StepPtr record(const c10::OperatorHandle &op,
                c10::ArrayRef<c10::IValue> arguments,
                c10::ArrayRef<size_t> positions,
-               c10::SmallVectorImpl<StepPtr> &operands) {
+               c10::SmallVectorImpl<StepPtr> &operands, bool isDeferred) {
   auto step = c10::make_intrusive<Step>();
   step->op = op;
   for (size_t i = 0, next = 0; i < arguments.size(); ++i) {
@@ -85,7 +87,7 @@ StepPtr record(const c10::OperatorHandle &op,
     step->constants.back().original.emplace(constant.getIntrusivePtr());
   }
   ++step->length;
-  if (!step->constants.empty())
+  if (isDeferred && !step->constants.empty())
     addReader(step);
   return step;
 }

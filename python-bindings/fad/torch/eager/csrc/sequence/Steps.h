@@ -106,6 +106,10 @@ struct Step : c10::intrusive_ptr_target {
   /// Kernels that compute the value, once that was asked for.
   std::shared_ptr<Program> program;
 
+  /// Whether another thread has computed a value from this step, before it
+  /// wrote to what that reads.
+  std::atomic<bool> isOvertaken{false};
+
   std::mutex access;
   std::shared_ptr<const ComputedValue> computed;
 
@@ -134,13 +138,16 @@ struct Step : c10::intrusive_ptr_target {
   at::Tensor findComputed();
 };
 
-StepPtr recordSource(const at::Tensor &tensor, Source source);
+/// Of a deferred sequence, or another one: there, what no operator has computed
+/// gets no copy where it is overwritten.
+StepPtr recordSource(const at::Tensor &tensor, Source source, bool isDeferred);
 /// An operator of the given arguments, of which those at `positions`, in their
 /// order, are what `operands` compute.
 StepPtr record(const c10::OperatorHandle &op,
                c10::ArrayRef<c10::IValue> arguments,
                c10::ArrayRef<size_t> positions,
-               c10::SmallVectorImpl<StepPtr> &operands);
+               c10::SmallVectorImpl<StepPtr> &operands,
+               bool isDeferred = false);
 
 /// Calls a node for a gradient of its result. Where backward was asked for some
 /// gradients alone, nodes compute what leads to those; `needed` stands for
