@@ -177,6 +177,14 @@ def data(x, copies=False):
     return z.sum() + (y * y).sum()
 
 
+def value(x, copies=False):
+    """The same to a value that an operator has read, which may be computed later."""
+    h = torch.sin(x)
+    y = torch.exp(h) * 2
+    (h.clone() if copies else h).data.add_(1)
+    return (y @ WEIGHT).sum() + y.sum()
+
+
 def taken(x, copies=False):
     """A source gets other memory, and is written to there."""
     h = x @ WEIGHT
@@ -211,7 +219,7 @@ def half_way(x, copies=False):
 
 
 def check_others(check):
-    programs = parts, shared, empty, scalar, data, taken, half_way
+    programs = parts, shared, empty, scalar, data, value, taken, half_way
     for program, mode in itertools.product(programs, MODES):
         check(f"{program.__name__}, {mode}", lambda: agrees(program, mode))
 

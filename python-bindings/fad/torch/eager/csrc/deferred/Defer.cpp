@@ -61,24 +61,30 @@ static void tell(const Call &call, const at::Tensor &result) {
     observer->onOperator(call, result);
 }
 
-/// Whether a predicate holds of a source or a constant of a sequence.
+/// Whether a predicate holds of a step of a sequence.
 template <typename Predicate>
-static bool anyInput(const StepPtr &end, Predicate predicate) {
-  std::vector<const Step *> open = {end.get()};
-  std::unordered_set<const Step *> seen = {end.get()};
+static bool anyStep(const StepPtr &end, Predicate predicate) {
+  std::vector<Step *> open = {end.get()};
+  std::unordered_set<Step *> seen = {end.get()};
   while (!open.empty()) {
-    const Step *step = open.back();
+    Step *step = open.back();
     open.pop_back();
-    if (!step->op && predicate(step->value))
+    if (predicate(*step))
       return true;
-    for (const Step::Constant &constant : step->constants)
-      if (predicate(constant))
-        return true;
     for (auto &[position, operand] : step->operands)
       if (seen.insert(operand.get()).second)
         open.push_back(operand.get());
   }
   return false;
+}
+
+/// Whether a predicate holds of a source or a constant of a sequence.
+template <typename Predicate>
+static bool anyInput(const StepPtr &end, Predicate predicate) {
+  return anyStep(end, [&](const Step &step) {
+    return (!step.op && predicate(step.value)) ||
+           std::any_of(step.constants.begin(), step.constants.end(), predicate);
+  });
 }
 
 /// Whether a step may be computed later: a thread that writes to what the step
@@ -172,11 +178,17 @@ void visitInputs(const StepPtr &end,
 }
 
 bool readsMemoryOf(const StepPtr &end, const at::Tensor &tensor) {
-  return tensor.has_storage() &&
-         anyInput(end, [&](const Step::Constant &input) {
-           return input.tensor.has_storage() &&
-                  input.tensor.storage().is_alias_of(tensor.storage());
-         });
+  if (!tensor.has_storage())
+    return false;
+  const c10::Storage &memory = tensor.storage();
+  auto isInput = [&](const Step::Constant &input) {
+    return input.tensor.has_storage() &&
+           input.tensor.storage().is_alias_of(memory);
+  };
+  return anyStep(end, [&](Step &step) {
+    return step.isComputedIn(memory) || (!step.op && isInput(step.value)) ||
+           std::any_of(step.constants.begin(), step.constants.end(), isInput);
+  });
 }
 
 bool isContinued(const at::Tensor &tensor, const Value &value) {

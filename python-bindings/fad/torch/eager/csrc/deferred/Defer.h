@@ -48,7 +48,9 @@ void finishDeferred(const at::Tensor &tensor, Value &value, bool readerSaves);
 void visitInputs(const StepPtr &end,
                  const std::function<void(const Step::Constant &)> &function);
 
-/// Whether a sequence reads memory of a tensor.
+/// Whether a sequence, or its rest after values that are computed already,
+/// reads memory of a tensor. A write through `.data` changes no version of a
+/// value.
 bool readsMemoryOf(const StepPtr &end, const at::Tensor &tensor);
 
 } // namespace fad::eager

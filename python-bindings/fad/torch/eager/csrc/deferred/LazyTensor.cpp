@@ -151,6 +151,10 @@ struct ComputedTensor final : ComputedValue {
     return alias;
   }
 
+  bool isIn(const c10::Storage &other) const override {
+    return other.unsafeGetStorageImpl() == memory._unsafe_get_target();
+  }
+
   const std::shared_ptr<LazyPlace> place;
   const uint32_t version;
   const c10::weak_intrusive_ptr<c10::StorageImpl> memory;

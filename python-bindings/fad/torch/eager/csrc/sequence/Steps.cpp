@@ -37,6 +37,11 @@ at::Tensor Step::findComputed() {
   return place ? place->find() : at::Tensor();
 }
 
+bool Step::isComputedIn(const c10::Storage &memory) {
+  std::lock_guard<std::mutex> lock(access);
+  return computed && computed->isIn(memory);
+}
+
 at::Tensor aliasOf(const at::Tensor &tensor) {
   c10::TensorImpl *impl = tensor.unsafeGetTensorImpl();
   KeepEscaped guard(tensor);

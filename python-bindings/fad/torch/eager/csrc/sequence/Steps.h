@@ -51,6 +51,8 @@ public:
   virtual ~ComputedValue() = default;
   /// An alias of the tensor that has the value, as long as there is one.
   virtual at::Tensor find() const = 0;
+  /// Whether that is in a memory.
+  virtual bool isIn(const c10::Storage &memory) const = 0;
 };
 
 /// A tensor that shares memory and version with another, without its graph.
@@ -136,6 +138,8 @@ struct Step : c10::intrusive_ptr_target {
   void setComputed(std::shared_ptr<const ComputedValue> found);
   /// The value, if a tensor still has it.
   at::Tensor findComputed();
+  /// Whether the value is in a memory.
+  bool isComputedIn(const c10::Storage &memory);
 };
 
 /// Of a deferred sequence, or another one: there, what no operator has computed
