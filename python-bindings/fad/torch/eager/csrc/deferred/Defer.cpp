@@ -137,6 +137,7 @@ at::Tensor defer(Call &call) {
   if (node->held.form != Derivative::Number) {
     node->held.form = Derivative::Steps;
     node->step = step;
+    lazy.open = step;
   }
   for (auto &edge : sources)
     node->addSource(std::move(edge));

@@ -119,6 +119,20 @@ static void keepDerivative(SequenceNode &node, at::Tensor derivative) {
   node.step.reset();
 }
 
+/// Keeps the derivative of a value of a type.
+static void close(Value &value, const StepPtr &step, at::Tensor derivative,
+                  at::ScalarType type) {
+  SequenceNode &node = *value.sequence;
+  value.isFinished = node.isFinished = true;
+  // That of a source of a wider type has more digits than the value.
+  if (derivative.defined() &&
+      derivative.element_size() > static_cast<int64_t>(c10::elementSize(type)))
+    derivative = derivative.to(type);
+  if (derivative.defined())
+    keepDerivative(node, std::move(derivative));
+  value.step = value.bits ? step : nullptr;
+}
+
 /// Tensors that are kept of a sequence under Policy::Fad, if nobody reads the
 /// value.
 static Kept findUnread(LazyTensor &tensor) {
@@ -149,27 +163,19 @@ void evaluate(LazyTensor &tensor, const Originals &originals) {
     return fill(computeForward(step));
   if (kept == Kept::Operator)
     return fill(runOwn(step, tensor, *value, originals));
-  value->isFinished = node->isFinished = true;
   auto [result, derivative] = deriveFused(step);
   Computed how = Computed::ByKernel;
   if (!result.defined()) {
     std::tie(result, how) = computeForward(step);
     derivative = derive(step, *node, result);
   }
-  // That of a source of a wider type has more digits than the value.
-  if (derivative.defined() && derivative.itemsize() > result.itemsize())
-    derivative = derivative.to(result.scalar_type());
-  if (derivative.defined())
-    keepDerivative(*node, std::move(derivative));
-  value->step = value->bits ? step : nullptr;
+  close(*value, step, std::move(derivative), result.scalar_type());
   fill({result, how});
 }
 
 void evaluateElsewhere(LazyTensor &tensor) {
   OutsideModes guard;
   Result result = computeForward(tensor.getStep());
-  for (Step *step : order(tensor.getStep()))
-    step->isOvertaken = true;
   tensor.fill(result.first, result.second);
 }
 
@@ -233,8 +239,15 @@ static Choice keep(const at::Tensor &tensor, LazyTensor &lazy, Value &value,
       // which this reader has no use for.
       if (!value.bits || choice.kept != Kept::Operator || !runs())
         lazy.compute();
-      if (node.held.form == Derivative::Steps && node.step)
-        return {Kept::Sources, false};
+      // Another thread has computed the value alone. Until this one leaves,
+      // what others overwrite is copied.
+      Kept kept = openNodeOf(lazy) ? findUnread(lazy) : Kept::Sources;
+      if (kept == Kept::Operator) {
+        runOwn(step, lazy, value, Originals(step));
+        return choice;
+      }
+      if (kept != Kept::Sources)
+        close(value, step, derive(step, node, tensor), tensor.scalar_type());
       Choice found = findKept(value);
       return found.kept == Kept::Number ? choice : found;
     }

@@ -69,6 +69,12 @@ void LazyTensor::release_resources() {
 }
 
 void LazyTensor::leave() {
+  // The last reference to a step's tensor may wait for Python's lock.
+  StepPtr dropped;
+  {
+    std::lock_guard<std::mutex> lock(place->mutex);
+    dropped = std::move(open);
+  }
   if (auto tensors = std::move(list))
     tensors->remove(*this);
 }
@@ -76,7 +82,7 @@ void LazyTensor::leave() {
 LazyTensor::Dropped LazyTensor::forget() {
   if (step)
     --live;
-  return {std::move(step), std::move(operands)};
+  return {std::move(step), {}, std::move(operands)};
 }
 
 void LazyTensor::compute() {
@@ -113,7 +119,10 @@ LazyTensor::Dropped LazyTensor::computeVisited(const Originals &originals,
     evaluate(*this, originals);
   else
     evaluateElsewhere(*this);
-  return forget();
+  Dropped dropped = forget();
+  if (isOwn && !openNodeOf(*this))
+    dropped.open = std::move(open);
+  return dropped;
 }
 
 std::string_view name(Computed computed) {
@@ -238,6 +247,15 @@ std::shared_ptr<LazyTensors> LazyTensors::ofThread() {
   return tensors;
 }
 
+std::vector<std::shared_ptr<LazyTensors>> LazyTensors::ofThreads() {
+  std::vector<std::shared_ptr<LazyTensors>> all;
+  std::lock_guard<std::mutex> lock(threads().mutex);
+  for (const auto &each : threads().all)
+    if (auto tensors = each.lock())
+      all.push_back(std::move(tensors));
+  return all;
+}
+
 void LazyTensors::add(LazyTensor &tensor,
                       const std::shared_ptr<LazyTensors> &self) {
   std::lock_guard<std::mutex> lock(mutex);
@@ -259,11 +277,15 @@ std::vector<std::shared_ptr<LazyPlace>> LazyTensors::getAll() {
 
 std::vector<StepPtr> LazyTensors::findOpen() {
   std::vector<StepPtr> found;
-  for (const auto &place : ofThread()->getAll())
-    place->visit([&](LazyTensor &lazy) {
-      if (SequenceNode *node = openNodeOf(lazy))
-        found.push_back(node->step);
-    });
+  std::shared_ptr<LazyTensors> own = ofThread();
+  for (const auto &tensors : ofThreads())
+    for (const auto &place : tensors->getAll())
+      place->visit([&](LazyTensor &lazy) {
+        SequenceNode *node = tensors == own ? openNodeOf(lazy) : nullptr;
+        if (const StepPtr &step = node ? node->step : lazy.open;
+            step && (node || tensors != own))
+          found.push_back(step);
+      });
   return found;
 }
 
@@ -271,13 +293,7 @@ void LazyTensors::computeReadersOf(const at::Tensor &tensor) {
   // Sparse tensors, among others, have none that a sequence reads.
   if (!tensor.has_storage())
     return;
-  std::vector<std::shared_ptr<LazyTensors>> all;
-  {
-    std::lock_guard<std::mutex> lock(threads().mutex);
-    for (const auto &each : threads().all)
-      if (auto tensors = each.lock())
-        all.push_back(std::move(tensors));
-  }
+  std::vector<std::shared_ptr<LazyTensors>> all = ofThreads();
   auto isReader = [&](LazyTensor &lazy) {
     const StepPtr &step = lazy.getStep();
     return step && readsMemoryOf(step, tensor);

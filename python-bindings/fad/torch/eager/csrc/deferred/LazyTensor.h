@@ -116,6 +116,10 @@ public:
                           bool allow) const override;
   void release_resources() override;
 
+  /// Within a visit, for other threads than the one whose sequence it is: the
+  /// operators that backward may run again, until an operator has ended that.
+  StepPtr open;
+
   /// How many are not computed, in the process.
   static std::atomic<int64_t> live;
 
@@ -125,7 +129,7 @@ private:
   /// tensor may wait for Python's lock, whose owner may wait for the tensor's:
   /// it goes outside of that.
   struct Dropped {
-    StepPtr step;
+    StepPtr step, open;
     std::vector<at::Tensor> operands;
   };
   Dropped forget();
@@ -163,9 +167,10 @@ public:
   static std::atomic<int64_t> count;
 
   static std::shared_ptr<LazyTensors> ofThread();
+  static std::vector<std::shared_ptr<LazyTensors>> ofThreads();
   void add(LazyTensor &tensor, const std::shared_ptr<LazyTensors> &self);
   void remove(LazyTensor &tensor);
-  /// The last steps of the thread's sequences that no operator has ended, and
+  /// The last steps of all threads' sequences that no operator has ended, and
   /// that backward may run again.
   static std::vector<StepPtr> findOpen();
   /// Computes those of all threads whose sequence reads memory of `tensor`.

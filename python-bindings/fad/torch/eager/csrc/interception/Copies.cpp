@@ -24,7 +24,7 @@ static bool mayCopy(const Step::Constant &input, const at::Tensor &written) {
   return canCopy(tensor);
 }
 
-/// The steps of the thread's open sequences.
+/// The steps of open sequences.
 static std::unordered_set<Step *> findOpenSteps() {
   std::unordered_set<Step *> steps;
   for (const StepPtr &end : LazyTensors::findOpen())
@@ -86,8 +86,7 @@ void copyForReaders(const at::Tensor &written, bool isForgotten) {
     if (isCapturing(step->stream))
       continue;
     auto read = [&](const Step::Constant &input) {
-      bool isOpen =
-          !input.isLeaf && (open.count(step.get()) || step->isOvertaken);
+      bool isOpen = !input.isLeaf && open.count(step.get());
       if ((input.isIntermediate || isOpen) && mayCopy(input, written))
         before.push_back(
             readCopy(*step, input, copyOf(input.tensor, step->stream)));

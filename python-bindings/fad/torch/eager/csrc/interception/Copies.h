@@ -14,8 +14,8 @@
 namespace fad::eager {
 
 /// Has the steps that read memory of a tensor read copies, before an operator
-/// writes to it, of sources that operators have computed and, in the thread's
-/// deferred sequences that no operator has ended, of all. Sharded parameters,
+/// writes to it, of sources that operators have computed and, in deferred
+/// sequences that no operator has ended, of all. Sharded parameters,
 /// among other memory, are freed and gathered anew for backward, which is to
 /// read those. Elements that several steps read are copied once.
 ///

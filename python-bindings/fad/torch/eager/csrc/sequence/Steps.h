@@ -108,10 +108,6 @@ struct Step : c10::intrusive_ptr_target {
   /// Kernels that compute the value, once that was asked for.
   std::shared_ptr<Program> program;
 
-  /// Whether another thread has computed a value from this step, before it
-  /// wrote to what that reads.
-  std::atomic<bool> isOvertaken{false};
-
   std::mutex access;
   std::shared_ptr<const ComputedValue> computed;
 
