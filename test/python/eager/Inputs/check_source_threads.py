@@ -2,9 +2,12 @@
 are those of eager PyTorch."""
 
 import itertools
+import random
+import sys
 import threading
 
 import torch
+import torch.nn.functional as F
 from check_sources import MODES, WEIGHT, X
 from checks import Checks
 
@@ -133,9 +136,83 @@ def check_overtaken(check):
             check(f"overtaken, {mode}", lambda: run(mode))
 
 
+class Parts:
+    """Random programs of threads, each of which reads and overwrites its own parts of two shared
+    memories: of a source, and of constants."""
+
+    COUNT = 4
+    # Eager PyTorch saves the results, and allows writes to the operands.
+    FIRST = (torch.exp, torch.sigmoid, torch.tanh, torch.relu, torch.neg)
+    THEN = (*FIRST, torch.sin, torch.abs, F.softplus, lambda x: x * 2 - 1)
+
+    def __init__(self, mode, seed):
+        self.mode, self.seed = mode, seed
+        self.x = torch.linspace(-1, 1, self.COUNT * 24).double().view(-1, 6, 4).requires_grad_()
+        self.source = self.x * 1.5
+        self.constants = torch.linspace(1, 2, self.COUNT * 24).double().view(-1, 6, 4)
+        self.written = threading.Barrier(self.COUNT)
+
+    def run(self, i):
+        chance = random.Random(self.seed * self.COUNT + i)
+        source, constant, total = self.source[i], self.constants[i], 0
+        # The interactive engine refuses constants that are overwritten.
+        has_constants = self.mode["engine"] == "deferred"
+        for _ in range(chance.randint(1, 4)):
+            y = chance.choice(self.FIRST)(chance.choice((source, source, self.x[i])))
+            if has_constants and chance.random() < 0.6:
+                y = y + constant
+            for _ in range(chance.randint(0, 4)):
+                y = chance.choice(self.THEN)(y)
+            if chance.random() < 0.5:
+                y = y @ WEIGHT
+            if chance.random() < 0.6:
+                with torch.no_grad():
+                    source[chance.choice((slice(None), slice(1, 3)))].mul_(0.9)
+            if has_constants and chance.random() < 0.5:
+                constant.add_(0.25)
+            total = total + (torch.tanh(y) * y).sum()
+        return total + source.detach().sum()
+
+    def differentiate(self, value):
+        return [value.detach(), *torch.autograd.grad(value, self.x, retain_graph=True)]
+
+    def nest(self, i, results):
+        try:
+            with fad.torch.nest(**self.mode):
+                value = self.run(i)
+        except RuntimeError:
+            self.written.abort()
+            raise
+        # A write beside a backward would need a lock.
+        self.written.wait()
+        results[i] = self.differentiate(value)
+
+
+def check_parts(check):
+    def run(mode, seed):
+        results, nested, plain = {}, Parts(mode, seed), Parts(mode, seed)
+        threads = [
+            threading.Thread(target=nested.nest, args=(i, results)) for i in range(Parts.COUNT)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        for i in range(Parts.COUNT):
+            expected = plain.differentiate(plain.run(i))
+            torch.testing.assert_close(results[i], expected, equal_nan=True)
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-4)
+    for mode, seed in itertools.product(MODES, range(200 if "--every" in sys.argv else 10)):
+        check(f"parts, {seed}, {mode}", lambda: run(mode, seed))
+    sys.setswitchinterval(before)
+
+
 if __name__ == "__main__":
     check = Checks()
     check_threads(check)
     check_meanwhile(check)
     check_overtaken(check)
+    check_parts(check)
     check.finish()

@@ -24,10 +24,10 @@ static bool mayCopy(const Step::Constant &input, const at::Tensor &written) {
   return canCopy(tensor);
 }
 
-/// The steps of open sequences.
-static std::unordered_set<Step *> findOpenSteps() {
+/// The steps of sequences.
+static std::unordered_set<Step *> stepsOf(const std::vector<StepPtr> &ends) {
   std::unordered_set<Step *> steps;
-  for (const StepPtr &end : LazyTensors::findOpen())
+  for (const StepPtr &end : ends)
     for (Step *step : order(end))
       steps.insert(step);
   return steps;
@@ -76,11 +76,12 @@ void copyForReaders(const at::Tensor &written, bool isForgotten) {
   std::vector<StepPtr> readers = findReaders(written);
   if (readers.empty())
     return;
-  // Tensors and memory go after it: that may wait for Python's lock.
-  std::lock_guard<std::mutex> lock(copying());
-  std::unordered_set<Step *> open;
+  std::vector<StepPtr> ends;
   if (LazyTensors::count && !isForgotten)
-    open = findOpenSteps();
+    ends = LazyTensors::findOpen();
+  std::unordered_set<Step *> open = stepsOf(ends);
+  // Steps, tensors and memory go after it: that may wait for Python's lock.
+  std::lock_guard<std::mutex> lock(copying());
   for (const StepPtr &step : readers) {
     // A capture would not run the copy, or run it again.
     if (isCapturing(step->stream))
