@@ -5,6 +5,7 @@ import os
 from collections.abc import Sequence
 
 from .._requirements import torch
+from ..compile._chunks import check_chunks
 from .fake import DIMENSIONS
 from .fit import PLANS, fit
 from .optimizers import NAMES
@@ -47,6 +48,7 @@ def _make_parser() -> argparse.ArgumentParser:
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cuda")
     parser.add_argument("--plans", nargs="+", choices=PLANS, default=PLANS)
     parser.add_argument("--budget", help="a fad.budget, such as 8GB or 0.5, as one more plan")
+    parser.add_argument("--chunks", default="auto", help="auto, off, or a number, of plans of fad")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument("--svg", metavar="FILE", help="draws the step to FILE")
     return parser
@@ -59,6 +61,7 @@ def _run(options: argparse.Namespace) -> int:
             raise ValueError(f"--{name} is {size}; give a number of at least 1")
     if options.svg:
         check_picture(options.svg)
+    chunks = check_chunks(int(options.chunks) if options.chunks.isdecimal() else options.chunks)
     from .configurations import find_positions, make_inputs, make_model, read_configuration
 
     try:
@@ -88,6 +91,7 @@ def _run(options: argparse.Namespace) -> int:
         memory=options.memory,
         optimizer=options.optimizer,
         budget=_read_budget(options.budget),
+        chunks=chunks,
         vary=options.vary,
         plans=options.plans,
         device=options.device,

@@ -12,7 +12,7 @@ from ..compile._backend import compile_inductor
 from ..compile._graph import copy_graph
 from ..compile._alternatives import ANY_PEAK, Search, Selection
 from ..compile._chunks import Chunks
-from ..compile._log import without_budgets
+from ..compile._log import describe_budgets, without_budgets
 from ..compile._budget import Trial
 from ..compile._partitioner import Partitioner
 from ..compile._parts import without_collection
@@ -45,12 +45,13 @@ class Scheduled:
     graph, its `guide`, by which searches of sizes are steered: that of the fastest step for a
     fraction, and one of as many bytes as an estimate for the lowest peak. Where the budget `is_left`
     without a choice, it has that alone. For the lowest peak, there is the `budget` of each graph by
-    which the partitioner finds it."""
+    which the partitioner finds it. `missed` says which budget graphs exceed."""
 
     graphs: list[StepMemory] = field(default_factory=list)
     guide: StepMemory | None = None
     is_left: bool = False
     budgets: list[int] = field(default_factory=list)
+    missed: list[str] = field(default_factory=list)
 
     def add(
         self,
@@ -288,7 +289,9 @@ class _Plans(CustomPartitionerFn):
             if isinstance(own, _Lowest):
                 own.before = self.selections.get(graph)
             copy = fx.GraphModule(gm, copy_graph(gm.graph))
-            chosen = own(copy, joint_inputs, **options)
+            with without_budgets() as planned:
+                chosen = own(copy, joint_inputs, **options)
+            self.found[name].missed += describe_budgets(planned)
             steps = own.find_steps(chosen, options["num_fwd_outputs"], self.modules)
             budget = own.budget if isinstance(own, _Lowest) else None
             self.found[name].add(*steps, is_left=own.is_left, budget=budget)
@@ -350,5 +353,8 @@ def _capture(
         torch.compiler.reset()
     for scheduled in partitioner.found.values():
         if not scheduled.graphs:
-            raise ValueError("torch.compile captures no graph of the model that needs a gradient")
+            raise ValueError(
+                "torch.compile captures no graph of the model that needs a gradient, such as of one "
+                "that is all nn.GRU; its step is that of eager PyTorch, which plans='eager' tells"
+            )
     return partitioner.found

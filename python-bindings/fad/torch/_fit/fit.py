@@ -3,7 +3,6 @@
 import contextlib
 import logging
 import math
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -70,15 +69,15 @@ def fit(
     The `plans` are "eager", PyTorch without `torch.compile`; "inductor", `torch.compile` by itself;
     "fad", its backend "fad"; and "lowest", that with the lowest budget that it keeps. With
     `budget`, there is one more, "budget": a `fad.budget`. `chunks` is the `fad.chunks` of the plans of
-    fad. With `memory`, a number of bytes or text
-    such as "24GB", there is the largest size of the examples' dimension `vary` within that, too:
-    "batch", the first one of all inputs that have as many rows as the first input, or "length", the
-    second. `device` is "cpu" or "cuda"; by default that of the model, and "cuda" for "meta".
+    fad. With `memory`, a number of bytes or text such as "24GB", there is the largest size of the
+    examples' dimension `vary` within that, too: "batch", the first one of all inputs that have as many
+    rows as the first input, or "length", the second. `device` is "cpu" or "cuda"; by default that of
+    the model, and "cuda" for "meta".
 
     Sizes with which the model does not run are too large, and so are lengths above the positions of
-    a configuration of transformers. Compiled plans of a model with many equal
-    layers are those of few of them, extended, where this gives the same step in eager PyTorch and one
-    more layer is the same in a plan; a `budget` is planned with all layers.
+    a configuration of transformers. Compiled plans of a model with many equal layers are those of few
+    of them, extended, where this gives the same step in eager PyTorch and one more layer is the same
+    in a plan; a `budget` is planned with all layers.
 
     The logger "fad.torch.fit" says what is planned, and so does a line on a terminal. All that
     `torch.compile` has compiled before is compiled again at its next call. Raises
@@ -165,8 +164,7 @@ class _Step:
     ) -> Any:
         """Returns the schedules of the step by Inductor, and of fad's plans of `budgets`, which search
         where `accepts` tells so of the bytes of their guides."""
-        with self.mode, limit_calls(self.limit), warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message="no selection that fad tries")
+        with self.mode, limit_calls(self.limit):
             fake = example.make_fake(self.mode)
             names, chunks = self.marks.names, self.chunks
             return schedule_step(
@@ -199,6 +197,8 @@ class _Answer:
         self.has_several = False
         # By plan and size, the largest peak of a graph.
         self.peaks: dict[tuple[str, int], int] = {}
+        # By plan, the budget that a step with the example exceeds.
+        self.missed: dict[str, str] = {}
         # By plan, the sizes that have been tried.
         fixed = self._find_fixed()
         self.sizes = {name: Sizes(DIMENSIONS[vary] + 1, fixed) for name in plans}
@@ -294,8 +294,9 @@ class _Answer:
                 if each.is_left:
                     continue
                 self.graphs = max(self.graphs, len(each.graphs))
-                peak = max(each.budgets)
-                self.peaks[name, size] = peak
+                peak = self.peaks[name, size] = max(each.budgets)
+                if each.missed and example is self.example and budgets[name] not in (None, LOWEST):
+                    self.missed[name] = "; ".join(dict.fromkeys(each.missed))
                 if len(each.graphs) > 1 and budgets.get(name) == LOWEST:
                     # Within the one budget that its option names, graphs take more.
                     named = {name: peak}
@@ -324,11 +325,11 @@ class _Answer:
             largest,
             largest_peak,
             limit,
+            self.missed.get(name),
         )
 
     def _count_static(self, example: Example) -> int:
-        inputs = count_bytes(example.tensors)
-        return self.parameters + self.buffers + self.traced.state + inputs
+        return sum((self.parameters, self.buffers, self.traced.state, count_bytes(example.tensors)))
 
     def _find_largest(self, name: str, peak: int) -> tuple[int, int, str]:
         """Returns the largest size within the memory, its peak, and the limit of the size."""

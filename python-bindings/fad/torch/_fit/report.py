@@ -33,7 +33,8 @@ class Plan:
     backward. `largest` is the largest batch, or length, within the memory that was given, and
     `largest_peak` what it takes: 0 where none fits, and then that of the smallest that was tried.
     `limit` says why none is larger: the memory, with what takes the most of it at the peak of the
-    largest, or the model. All three are None without a memory."""
+    largest, or the model. All three are None without a memory. `missed` says by how much the step
+    exceeds the budget of its options; None where that is kept."""
 
     name: str
     options: Mapping[str, Any] | None
@@ -45,6 +46,7 @@ class Plan:
     largest: int | None
     largest_peak: int | None
     limit: str | None
+    missed: str | None
 
     @property
     def where(self) -> str:
@@ -142,7 +144,8 @@ class Fit(AsJson):
         lines += [
             f"the largest {self.vary} of {name} is limited by {limit}" for name, limit in limits
         ]
-        lines += ["", *(f"{plan.name}: {plan.text}" for plan in plans), ""]
+        lines += ["", *(f"{plan.name}: {plan.text}" for plan in plans)]
+        lines += [f"{plan.name}: {plan.missed}" for plan in plans if plan.missed] + [""]
         lines += [self.list_peak((best or plans[-1]).name), ""]
         return "\n".join([*lines, *(f"not counted: {each}" for each in self.unknown)]) + "\n"
 

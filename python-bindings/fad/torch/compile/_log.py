@@ -261,41 +261,53 @@ _TEXTS = {
 }
 
 # For each kind and limit, what each graph needs, and the place of those that exceed it.
-_planned: dict[tuple[str, float], list[tuple[float, _Place | None]]] = {}
-_is_quiet = ContextVar("fad_budgets_are_quiet", default=False)
+Planned = dict[tuple[str, float], list[tuple[float, _Place | None]]]
+_all: Planned = {}
+_planned: ContextVar[Planned] = ContextVar("fad_planned_budgets", default=_all)
 
 
 def note_budget(kind: str, limit: float, need: float, exceeds: bool) -> None:
     """Keeps for the warning that a graph needs `need` where `limit` is its budget."""
-    if not _is_quiet.get():
-        place = _find_place() if exceeds else None
-        _planned.setdefault((kind, limit), []).append((need, place))
+    place = _find_place() if exceeds else None
+    _planned.get().setdefault((kind, limit), []).append((need, place))
 
 
 def has_budgets() -> bool:
     """Tells whether graphs with budgets were planned since the last call of `warn_of_budgets`."""
-    return bool(_planned)
+    return bool(_all)
 
 
 def warn_of_budgets() -> None:
     """Warns of the graphs that exceed their budgets, once for each budget."""
-    while _planned:
-        (kind, limit), needs = _planned.popitem()
+    for message, place in _describe(_all):
+        warn(message, place)
+
+
+def _describe(planned: Planned) -> Iterator[tuple[str, _Place | None]]:
+    """Yields, of each budget of `planned` that graphs exceed, the text of a warning and its place, and
+    leaves none."""
+    while planned:
+        (kind, limit), needs = planned.popitem()
         over = [(need, place) for need, place in needs if place]
         if over:
             graphs = f"{len(over)} of {len(needs)} graphs" if len(needs) > 1 else "the graph"
             most = max(need for need, _ in over)
-            warn(_TEXTS[kind].format(graphs=graphs, limit=limit, most=most), over[0][1])
+            yield _TEXTS[kind].format(graphs=graphs, limit=limit, most=most), over[0][1]
+
+
+def describe_budgets(planned: Planned) -> list[str]:
+    """Returns the texts of the warnings of graphs that were `planned` apart."""
+    return [message for message, _ in _describe(planned)]
 
 
 @contextlib.contextmanager
-def without_budgets() -> Iterator[None]:
-    """No graph that is planned meanwhile counts for the warning."""
-    token = _is_quiet.set(True)
+def without_budgets() -> Iterator[Planned]:
+    """No graph that is planned meanwhile counts for the warning. They are in the result."""
+    token = _planned.set({})
     try:
-        yield
+        yield _planned.get()
     finally:
-        _is_quiet.reset(token)
+        _planned.reset(token)
 
 
 # A model whose backward pass never runs.

@@ -52,6 +52,13 @@ class Gated(nn.Module):
         return {"loss": (x + nn.functional.dropout(y, 0.1)).square().mean(), "rows": y}
 
 
+class First(nn.Module):
+    """The first result of a recurrent layer, which torch.compile leaves to eager PyTorch."""
+
+    def forward(self, results):
+        return results[0]
+
+
 def make_convolutions():
     return nn.Sequential(
         nn.Conv2d(3, 8, 3, padding=1), nn.BatchNorm2d(8), nn.ReLU(), nn.MaxPool2d(2),
@@ -291,6 +298,7 @@ def check_errors():
         ((model, x), {"chunks": 0}),
         ((model, torch.randn(4, 3, 8, 8)), {"vary": "length"}),
         ((model, torch.randn(0, 32)), {}),
+        ((nn.Sequential(nn.GRU(4, 4), First()), torch.randn(3, 2, 4)), {"plans": ["fad"]}),
     ):
         try:
             fad.torch.fit(*arguments, **{"plans": ["eager"], **options})
@@ -307,6 +315,17 @@ def check_command():
             run_command(["gpt2"])
 
 
+def check_missed():
+    """A budget that no selection keeps, and one that the step keeps."""
+    model, x = Gated(), torch.randn(128, 32)
+    for budget in (0.01, "1GB"):
+        answer = fad.torch.fit(model, x, plans=[], budget=budget)
+        missed = answer["budget"].missed
+        assert (missed is None) == (budget == "1GB"), missed
+        lines = [line for line in str(answer).splitlines() if line.startswith("budget: ")]
+        print(*lines, sep="\n")
+
+
 def check_configurations():
     tiny = ["--set", "n_layer=1", "n_embd=32", "n_head=2", "vocab_size=100", "--plans", "eager"]
     with contextlib.redirect_stderr(sys.stdout):
@@ -316,6 +335,7 @@ def check_configurations():
             ['{"model_type": "gpt3"}'],
             ["gpt2", "--length", "5000"],
             ["gpt2", "--batch", "0"],
+            ["gpt2", "--chunks", "none"],
             ["gpt2", "--svg", "step.png"],
             ["gpt2", "--svg", "/no/step.svg"],
             ["gpt2", "--set", "n_layer"],
@@ -385,4 +405,5 @@ if __name__ == "__main__":
         check_progress()
         check_errors()
         check_command()
+        check_missed()
         check_texts(check_compiled())
