@@ -10,6 +10,7 @@ from torch._inductor.async_compile import AsyncCompile
 from fad.torch.compile import Partitioner
 from fad.torch.compile._budget import Trial, find_within
 from fad.torch.compile._alternatives import ANY_PEAK
+from fad.torch.compile._layouts import get_layout
 from fad.torch.compile._peak import Schedule
 from fad.torch.compile._pytorch import Parts, bounds_memory
 
@@ -45,7 +46,8 @@ class _Drawn(Partitioner):
         return {**super().__getstate__(), "schedules": {}}
 
     def _schedule(self, parts: Parts, *arguments: Any, **options: Any) -> tuple[Schedule, Schedule]:
-        key = json.dumps([self.planned, bounds_memory(parts[0], self.has_budget)], sort_keys=True)
+        choices = bounds_memory(parts[0], self.has_budget), get_layout(parts[1])
+        key = json.dumps([self.planned, choices], sort_keys=True)
         if key not in self.schedules:
             self.schedules[key] = super()._schedule(parts, *arguments, **options)
         return self.schedules[key]

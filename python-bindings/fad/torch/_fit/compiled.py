@@ -12,6 +12,7 @@ from ..compile._backend import compile_inductor
 from ..compile._graph import copy_graph
 from ..compile._alternatives import ANY_PEAK, Search, Selection
 from ..compile._chunks import Chunks
+from ..compile._layouts import get_layout
 from ..compile._log import describe_budgets, without_budgets
 from ..compile._budget import Trial
 from ..compile._partitioner import Partitioner
@@ -136,7 +137,7 @@ class _Kept(Partitioner):
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         # The schedules of all selections of a graph.
-        self.kept: list[tuple[Parts, bool, tuple[Schedule, Schedule]]] = []
+        self.kept: list[tuple[Parts, tuple[bool, bool | None], tuple[Schedule, Schedule]]] = []
 
     def forget(self) -> None:
         """Forgets the graph before."""
@@ -171,14 +172,17 @@ class _Kept(Partitioner):
         self, parts: Parts, num_fwd_outputs: int, is_stock: bool = False
     ) -> tuple[Schedule, Schedule]:
         schedules = super()._schedule(parts, num_fwd_outputs, is_stock)
-        bounds = bounds_memory(parts[0], self.has_budget)
-        self.kept.append((parts, bounds, schedules))
+        self.kept.append((parts, self._describe(parts), schedules))
         return schedules
+
+    def _describe(self, parts: Parts) -> tuple[bool, bool | None]:
+        """Returns by which choices for Inductor `parts` have their schedules now."""
+        return bounds_memory(parts[0], self.has_budget), get_layout(parts[1])
 
     def find_schedules(self, parts: Parts, num_fwd_outputs: int) -> tuple[Schedule, Schedule]:
         """Returns the schedules of the `parts` that were chosen, or tried."""
-        now = parts, bounds_memory(parts[0], self.has_budget)
-        found = [schedules for other, bounds, schedules in self.kept if (other, bounds) == now]
+        now = parts, self._describe(parts)
+        found = [schedules for other, choices, schedules in self.kept if (other, choices) == now]
         return found[0] if found else super()._schedule(parts, num_fwd_outputs)
 
 

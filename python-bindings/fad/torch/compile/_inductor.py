@@ -41,6 +41,7 @@ from .._releases import copies_filters, name_decompositions
 from ._budget import BOUND
 from ._chunks import has_chunks, is_chunk
 from ._fusion import ColumnsLast, FinishFusion, fuse_columns_last
+from ._layouts import find_grouped, find_layout_options
 from ._log import WARNED
 from ._pytorch import (
     BaseSchedulerNode,
@@ -76,9 +77,6 @@ for _owner, _name in (
 ):
     getattr(_owner, _name)
 
-# The place of the number of groups among the operands of convolution_backward.
-_GROUPS = 9
-
 
 def compile_inner(
     graph: fx.GraphModule,
@@ -105,37 +103,21 @@ def bound_memory(
 ) -> Iterator[None]:
     """Lets Inductor compile `graph` with fad's choices, where memory matters more than time."""
     if not bounds_memory(graph, has_budget):
-        with fuse_columns_last(graph), _save_chunks(graph):
+        layout = inductor_config.patch(find_layout_options(graph, False, options))
+        with layout, fuse_columns_last(graph), _save_chunks(graph):
             yield
         return
-    patches: dict[str, Any] = {}
+    patches = find_layout_options(graph, True, options)
     if "allow_buffer_reuse" not in options:
         patches["allow_buffer_reuse"] = False
-    if _pads_filters(graph):
-        if "layout_optimization" not in options:
-            patches["layout_optimization"] = False
-        if copies_filters():
-            warn_of_filters()
+    if copies_filters() and find_grouped(graph):
+        warn_of_filters()
     bound = graph.meta.get(BOUND)
     after = run_after_fusion(_SaveMemory(bound))
     patches |= after
     choices = Choices(bool(after), bound) if type(V.choices) is InductorChoices else V.choices
     with inductor_config.patch(patches), V.set_choices_handler(choices):
         yield
-
-
-def _pads_filters(graph: fx.GraphModule) -> bool:
-    """Tells whether convolutions in groups have their gradients in `graph`, on a CPU. For images in
-    the layout "channels last", oneDNN pads each group to 16 channels there: a filter of one channel
-    a group is copied in 256 times its bytes. Inductor takes the layout for these where backward
-    repeats a convolution."""
-    # One of them is enough: Inductor decides on the layout once for a whole graph, for all
-    # of its convolutions, those without groups included.
-    target = aten.convolution_backward.default
-    return any(
-        node.args[_GROUPS] != 1 and node.args[1].meta["val"].device.type == "cpu"
-        for node in graph.graph.find_nodes(op="call_function", target=target)
-    )
 
 
 @contextlib.contextmanager

@@ -22,6 +22,7 @@ from ._budget import BOUND, Trial, check_fraction, check_slowdown
 from ._budget import find_budget, find_estimate, find_within
 from ._import import import_joint, is_tangent
 from ._judge import choose_by_time
+from ._layouts import list_layouts, mark_layout
 from ._log import (
     WARNED,
     log_rates,
@@ -277,8 +278,15 @@ class Partitioner(CustomPartitionerFn):
         def schedule(parts: Parts, fuses: bool) -> int:
             # The selection that needs no budget may take less where Inductor fuses as it does then.
             mark_fused(parts, fuses)
-            schedules = self._schedule(parts, num_fwd_outputs)
-            return find_scheduled_peak(list_scheduled(*parts, schedules))[0]
+            layouts = list_layouts(parts, self.given) if self.has_decompositions else []
+            peaks = {}
+            for layout in layouts or [None]:
+                mark_layout(parts, layout)
+                schedules = self._schedule(parts, num_fwd_outputs)
+                peaks[layout] = find_scheduled_peak(list_scheduled(*parts, schedules))[0]
+            layout = min(peaks, key=peaks.__getitem__)
+            mark_layout(parts, layout)
+            return peaks[layout]
 
         # Inductor compiles for the sizes of the batch, and graphs inside of others with these.
         is_checked = self.is_fused and joint_inputs and not self.sizes

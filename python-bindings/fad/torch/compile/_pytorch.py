@@ -488,10 +488,15 @@ def mark_fused(parts: Parts, fuses: bool) -> None:
         part.meta[_FUSED] = fuses
 
 
+def get_fusions(part: fx.GraphModule) -> bool:
+    """Tells whether Inductor is marked to fuse operations of `part` as it does without a budget."""
+    return bool(part.meta.get(_FUSED))
+
+
 def bounds_memory(graph: fx.GraphModule, has_budget: bool) -> bool:
     """Tells whether memory matters more than Inductor's fusions: with a budget that these do not
     keep better, or a checkpoint."""
-    bounds = has_budget and not graph.meta.get(_FUSED)
+    bounds = has_budget and not get_fusions(graph)
     return bounds or any(map(must_repeat, graph.graph.nodes))
 
 
