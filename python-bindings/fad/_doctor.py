@@ -124,7 +124,14 @@ def _check_torch() -> Iterator[Check]:
     for number in range(torch.cuda.device_count() if torch.version.cuda else 0):
         from .torch.compile._rates import find_rates
 
-        yield Check(f"GPU {number}", "ok", find_rates(torch.device("cuda", number)).describe())
+        try:
+            rates = find_rates(torch.device("cuda", number)).describe()
+        except ValueError as error:
+            yield Check(
+                f"GPU {number}", "broken", str(error), "set FAD_RATES to a choice, or unset it"
+            )
+        else:
+            yield Check(f"GPU {number}", "ok", rates)
     library = _extension.library_path()
     if library.exists():
         yield Check("extension of fad.torch.nest", "ok", f"built: {library}")

@@ -42,7 +42,7 @@ from ._pytorch import (
     mark_fused,
     partition_by_pytorch,
 )
-from ._rates import find_rates
+from ._rates import find_rates, read_mode
 from ._sizes import assume_sizes
 from ._split_sums import split_sums
 
@@ -113,6 +113,8 @@ class Partitioner(CustomPartitionerFn):
         chunks: Chunks = "auto",
     ) -> None:
         warn_of_release()
+        # For any device, as a mistake in the environment.
+        read_mode()
         self.chunks = check_chunks(chunks)
         # Planning would say so only to PyTorch's partitioner, which would then run instead.
         self.policy = check_choice("policy is", policy, get_args(Policy))

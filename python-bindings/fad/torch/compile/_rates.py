@@ -24,6 +24,7 @@ from typing import Literal
 import torch
 
 from ... import __version__
+from ..._choices import check_choice
 from ..._places import cache_folder
 from ._pytorch import unset_fake_temporarily
 
@@ -78,8 +79,16 @@ _LAUNCH = 2e-6
 # Data sheets of the vendors: GB a second, and TFLOPS of dense products in 16, 32 and 64 bits,
 # without TF32. By a part of the name; the first that fits.
 _TABLE = {
+    "GB300": (8000, _list(2500, 80, 1.3)),
+    "B300": (8000, _list(2250, 75, 1.2)),
+    "GB200": (8000, _list(2500, 80, 40)),
     "B200": (8000, _list(2250, 80, 40)),
+    "GH200 144G": (4900, _list(989, 67, 67)),
+    "GH200": (4000, _list(989, 67, 67)),
     "H200": (4800, _list(989, 67, 67)),
+    "H800 PCIe": (2000, _list(756, 51, 0.8)),
+    "H800": (3350, _list(989, 67, 1)),
+    "H20": (4000, _list(148, 44, 1)),
     "H100 PCIe": (2000, _list(756, 51, 51)),
     "H100 NVL": (3900, _list(835, 60, 60)),
     "H100": (3350, _list(989, 67, 67)),
@@ -93,6 +102,7 @@ _TABLE = {
     "A10": (600, _list(125, 31.2, 0.5)),
     "V100": (900, _list(125, 15.7, 7.8)),
     "Tesla T4": (320, _list(65, 8.1, 0.25)),
+    "RTX 6000 Ada": (960, _list(364, 91.1, 1.4)),
     "RTX 5090": (1792, _list(209, 105, 1.6)),
     "RTX 4090": (1008, _list(165, 82.6, 1.3)),
     "RTX 3090": (936, _list(71, 35.6, 0.56)),
@@ -111,8 +121,15 @@ def find_rates(device: torch.device) -> Rates:
         return look_up("")
     index = torch.cuda.current_device() if device.index is None else device.index
     name = torch.cuda.get_device_properties(index).name
-    mode = "table" if _is_in_group() else os.environ.get("FAD_RATES", "")
+    mode = "table" if _is_in_group() else read_mode()
     return _find(index, name, mode, _read_precision())
+
+
+def read_mode() -> str:
+    """Returns where rates are from, as the environment says: from measurements if it is empty. Raises
+    ValueError for what is neither."""
+    mode = os.environ.get("FAD_RATES", "")
+    return mode and check_choice("FAD_RATES is", mode, ("table",))
 
 
 def _read_precision() -> str:
@@ -131,7 +148,9 @@ def _is_in_group() -> bool:
 
 def look_up(name: str) -> Rates:
     """Returns the rates in the data sheet of the GPU `name`, or those of an A100."""
-    found = next((key for key in _TABLE if re.search(rf"\b{key}\b", name)), None)
+    # That of a laptop has the name of another one.
+    keys = () if re.search(r"\b(Laptop|Max-Q|Mobile)\b", name) else _TABLE
+    found = next((key for key in keys if re.search(rf"\b{key}\b", name)), None)
     bandwidth, products = _TABLE[found or _DEFAULT]
     source = "data sheet" if found else "assumed"
     return Rates(name or _DEFAULT, bandwidth * 1e9, products, _LAUNCH, source)

@@ -14,7 +14,7 @@ from unittest import mock
 import torch
 
 import fake_cuda
-from fad.torch.compile import _rates
+from fad.torch.compile import Partitioner, _rates
 
 GPU = torch.device("cuda", 0)
 
@@ -60,13 +60,31 @@ class Rates(unittest.TestCase):
             "NVIDIA L40S": 864e9,
             "NVIDIA L4": 300e9,
             "NVIDIA A10G": 600e9,
+            "NVIDIA GH200 480GB": 4000e9,
+            "NVIDIA GH200 144G HBM3e": 4900e9,
+            "NVIDIA H200": 4800e9,
+            "NVIDIA H20": 4000e9,
+            "NVIDIA H800": 3350e9,
+            "NVIDIA H800 PCIe": 2000e9,
+            "NVIDIA GB200": 8000e9,
+            "NVIDIA B300 SXM6 AC": 8000e9,
+            "NVIDIA RTX 6000 Ada Generation": 960e9,
+            "NVIDIA GeForce RTX 4090": 1008e9,
         }
         for name, bandwidth in names.items():
             rates = _rates.look_up(name)
             self.assertEqual((rates.bandwidth, rates.source), (bandwidth, "data sheet"), name)
-        for name in ("GeForce", "NVIDIA RTX A1000"):
+        for name in (
+            "GeForce",
+            "NVIDIA RTX A1000",
+            "NVIDIA RTX 6000",
+            "NVIDIA GeForce RTX 4090 Laptop GPU",
+        ):
             unknown = _rates.look_up(name)
             self.assertEqual((unknown.bandwidth, unknown.source), (1555e9, "assumed"))
+
+        self.assertEqual(_rates.look_up("NVIDIA H20").products["bfloat16"], 148e12)
+        self.assertEqual(_rates.look_up("NVIDIA B300 SXM6 AC").products["bfloat16"], 2250e12)
 
     def test_units(self):
         rates = _rates.look_up("A100")
@@ -97,6 +115,18 @@ class Rates(unittest.TestCase):
         measure = mock.Mock()
         self.assertEqual(self.find(measure), _rates.look_up("H100"))
         measure.assert_not_called()
+
+    def test_unknown_mode(self):
+        os.environ["FAD_RATES"] = "tabel"
+        message = "^FAD_RATES is 'tabel'; choose one of 'table'; did you mean 'table'\\?$"
+        with self.assertRaisesRegex(ValueError, message):
+            self.find(mock.Mock())
+        # A partitioner refuses it, and leaves no graph to PyTorch's.
+        with self.assertRaisesRegex(ValueError, "^FAD_RATES is"):
+            Partitioner()
+        model = torch.compile(torch.sin, backend="fad")
+        with self.assertRaisesRegex(Exception, "FAD_RATES is 'tabel'"):
+            model(torch.ones(2, requires_grad=True))
 
     def test_precision_is_part_of_the_key(self):
         settings = torch.backends.cuda.matmul
