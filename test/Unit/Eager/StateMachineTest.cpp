@@ -202,6 +202,40 @@ TEST(StateMachine, Conversions) {
       fad::eager::decide(Policy::Fad, cast, {fad(1, Derivative::Operator)})
           .derivative,
       Derivative::Operator);
+  // One to a wider type keeps nothing, and sequences begin at its result.
+  cast.widens = true;
+  for (Policy policy : {Policy::Fad, Policy::Auto})
+    EXPECT_EQ(fad::eager::decide(policy, cast, {plain(0)}).derivative,
+              Derivative::Number);
+  Source widened = node(1);
+  widened.root = &nodes[0];
+  Operand wide = fad(1, Derivative::Number, {widened});
+  EXPECT_EQ(decide(Policy::Auto, Kind::Nonlinear, {wide}).derivative,
+            Derivative::Steps);
+  EXPECT_EQ(decide(Policy::Fad, Kind::Nonlinear, {wide}).derivative,
+            Derivative::Operator);
+  EXPECT_EQ(decide(Policy::Auto, Kind::Linear, {wide}).derivative,
+            Derivative::Number);
+  // A sequence of both ends of a cast has the source alone, unless others
+  // begin at the cast, too.
+  for (Policy policy : {Policy::Fad, Policy::Auto}) {
+    Operand both[] = {plain(0), wide};
+    EXPECT_EQ(decide(policy, Kind::Product, {both[0], both[1]}).sources,
+              Sources{node(0)});
+    widened.isShared = true;
+    both[1].sources = {widened};
+    EXPECT_EQ(decide(policy, Kind::Product, {both[0], both[1]}).sources.size(),
+              policy == Policy::Fad ? 1u : 2u);
+    widened.isShared = false;
+  }
+  Ending narrow = {Derivative::Number};
+  narrow.readerSaves = narrow.isWidened = true;
+  narrow.sources = 4;
+  narrow.value = 8;
+  EXPECT_TRUE(finish(Policy::Auto, narrow).recomputes);
+  EXPECT_FALSE(finish(Policy::Fad, narrow).recomputes);
+  narrow.sources = 9;
+  EXPECT_FALSE(finish(Policy::Auto, narrow).recomputes);
   // A derivative that is a tensor is for each element.
   Operation scale = {Kind::Product, false, /*sums=*/true};
   std::vector<Operand> scaled = {fad(2, Derivative::Operator), plain(1)};

@@ -183,7 +183,9 @@ def main():
         for name, policy, dtype in cases:
             run(FUNCTIONS[name], inputs(dtype), policy)
     count = _kernels.wait()
-    assert count == len(cases), count
+    # Gradients behind a cast to a wider type are another program.
+    widened = [name == "mixed" and dtype is not torch.float32 for name, _, dtype in cases]
+    assert count == len(cases) + sum(widened), count
     programs.build(folder, tools, llvm_tools)
     log.take()
     assert device.synchronizations == 0
@@ -211,7 +213,8 @@ def main():
             assert len(backward) == (policy == "auto"), backward
             for launch in backward:
                 assert weights.data_ptr() in launch.pointers and launch.count == SIZE
-                assert gradients[0].data_ptr() in launch.pointers
+                # The gradient of a cast is cast.
+                assert gradients[name == "mixed"].data_ptr() in launch.pointers
             copies = inputs(dtype, "cpu")
             wide = [each.detach().double().requires_grad_() for each in copies]
             exact = FUNCTIONS[name](*wide)

@@ -50,6 +50,17 @@ static bool isLike(const at::Tensor &first, const Call &call) {
   return true;
 }
 
+/// A tensor like another, without elements.
+static at::Tensor makeShape(const at::Tensor &like) {
+  at::Tensor shape = at::detail::make_tensor<c10::TensorImpl>(
+      c10::DispatchKeySet(c10::computeDispatchKey(
+          like.scalar_type(), like.layout(), like.device())),
+      like.dtype(), like.device());
+  shape.unsafeGetTensorImpl()->set_sizes_and_strides(like.sizes(),
+                                                     like.strides());
+  return shape;
+}
+
 static void tell(const Call &call, const at::Tensor &result) {
   if (isTraced())
     trace.record({call.op.schema().operator_name().name.substr(6),
@@ -114,7 +125,7 @@ at::Tensor defer(Call &call) {
   const at::Tensor &like = call.whole();
   if (!isLike(like, call) || isCapturing(like.device()))
     return {};
-  auto sources = findSources(call);
+  auto sources = call.widens ? call.edges : findSources(call);
   for (const auto &edge : sources)
     if (!edge.is_valid())
       return {};
@@ -134,6 +145,8 @@ at::Tensor defer(Call &call) {
   node->number = step->number;
   describeHeld(call, node->held);
   node->held.isOneOperator = isOneOperator;
+  if (call.widens)
+    node->held.factor = 1;
   if (node->held.form != Derivative::Number) {
     node->held.form = Derivative::Steps;
     node->step = step;
@@ -144,7 +157,8 @@ at::Tensor defer(Call &call) {
   c10::SmallVector<const LazyTensor *, 3> open;
   for (size_t i = 0; i < call.count(); ++i)
     if (call.values[i]) {
-      node->skip(edgeOf(call.tensor(i)));
+      if (!call.widens && !call.values[i]->isWidened())
+        node->skip(edgeOf(call.tensor(i)));
       if (!lazy.readsFrom(call.tensor(i)))
         open.push_back(lazyOf(call.tensor(i)));
     }
@@ -158,6 +172,10 @@ at::Tensor defer(Call &call) {
   value->sequence = node.get();
   if (!node->step)
     value->step = step;
+  if (call.widens) {
+    widen(call, {node.get(), input}, *value);
+    step->value = {makeShape(result), 0};
+  }
   attach(result, std::move(value));
   auto tensors = LazyTensors::ofThread();
   {

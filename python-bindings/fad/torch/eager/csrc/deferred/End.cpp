@@ -36,8 +36,9 @@ static at::Tensor derive(const StepPtr &step, const SequenceNode &node,
                          const at::Tensor &like) {
   at::Tensor ones = at::ones_like(like);
   std::vector<at::Tensor> found = pullFused(step, ones, node.sources);
-  return found.empty() ? Replay(step).pull(ones, node.sources, {})[0]
-                       : found[0];
+  return found.empty()
+             ? Replay(step, node.sources).pull(ones, node.sources, {})[0]
+             : found[0];
 }
 
 /// Whether an operator's own node can replace that of the tensor, to which
@@ -47,12 +48,17 @@ static bool isReplaceable(const StepPtr &step, SequenceNode &node) {
 }
 
 /// The place, among the operators of a sequence, of the one that is not linear.
-static size_t findNonlinear(const StepPtr &end) {
+static size_t findNonlinear(const StepPtr &end, const SequenceNode &node) {
   size_t place = 0;
-  for (const Step *step : order(end)) {
-    if (step->op && !step->isLinear)
+  Values known;
+  for (const StepPtr &step : findWidened(end, node.sources))
+    known.emplace(step.get(), at::Tensor());
+  for (Step *step : order(end, &known, /*addsComputed=*/false)) {
+    if (known.count(step) || !step->op)
+      continue;
+    if (!step->isLinear)
       return place;
-    place += step->op.has_value();
+    ++place;
   }
   TORCH_INTERNAL_ASSERT(false);
 }
@@ -66,7 +72,7 @@ static Result runOwn(const StepPtr &step, LazyTensor &tensor, Value &value,
                                    node.next_edges().begin() +
                                        node.sources.size());
   Replay replay(step, node.sources, edges, originals);
-  NodePtr own = replay.node(findNonlinear(step));
+  NodePtr own = replay.node(findNonlinear(step, node));
   value.isFinished = true;
   value.step.reset();
   if (isReplaceable(step, node)) {
@@ -93,8 +99,8 @@ static Result computeForward(const StepPtr &step) {
   return {compute(step), how};
 }
 
-static Ending endingOf(const Value &value, const SequenceNode &node,
-                       bool readerSaves) {
+static Ending endingOf(const Value &value, bool readerSaves) {
+  const SequenceNode &node = *value.sequence;
   const Held &held = node.held;
   Ending ending = {held.form,    held.isPiecewise, held.saves,
                    held.isFirst, held.isLast,      readerSaves};
@@ -104,9 +110,12 @@ static Ending endingOf(const Value &value, const SequenceNode &node,
   ending.saved = value.saved;
   ending.paid = value.paid;
   ending.constants = bytesOf(value.constants);
-  ending.isSingle = node.step->length == 1;
+  ending.isSingle = value.steps()->length == 1;
+  ending.isWidened = value.sources.areWidened();
   if (held.isOneOperator)
     ending.derivative = Derivative::Operator;
+  else if (held.form == Derivative::Number)
+    return ending;
   else if (value.policy == Policy::Fad || held.isPiecewise)
     ending.derivative = Derivative::Tensor;
   return ending;
@@ -141,7 +150,7 @@ static Kept findUnread(LazyTensor &tensor) {
   // Few bits, which the first reader has packed, are of a derivative.
   if (!node || value->policy != Policy::Fad || value->bits)
     return Kept::Tensor;
-  return finishWhole(Policy::Fad, endingOf(*value, *node, false)).kept;
+  return finishWhole(Policy::Fad, endingOf(*value, false)).kept;
 }
 
 StepPtr findRunOwn(LazyTensor &tensor) {
@@ -288,9 +297,10 @@ void finishDeferred(const at::Tensor &tensor, Value &value, bool readerSaves) {
     there.emplace(lazy.getStream());
   Ending ending;
   Choice choice;
-  if (SequenceNode *node = openNodeOf(lazy)) {
+  countEnd(value.steps(), value.sources);
+  if (openNodeOf(lazy)) {
     LevelsPtr levels = levelsOf(tensor, value);
-    ending = endingOf(value, *node, readerSaves);
+    ending = endingOf(value, readerSaves);
     ending.hasLevels = levels != nullptr;
     choice = finishWhole(value.policy, ending);
     if (isCovered(value, ending, choice))
@@ -315,6 +325,10 @@ void finishDeferred(const at::Tensor &tensor, Value &value, bool readerSaves) {
     lazy.compute();
     choice = findKept(value);
     ending.derivative = value.description().form;
+    if (choice.kept == Kept::Number && value.step && !value.bits) {
+      ending = endingOf(value, readerSaves);
+      choice = finishWhole(value.policy, ending);
+    }
     if (LevelsPtr levels; choice.kept == Kept::Tensor && !isCaptured &&
                           (levels = levelsOf(tensor, value)) &&
                           packDerivative(tensor, *value.sequence, levels))

@@ -39,11 +39,17 @@ static bool isReady(const std::shared_ptr<Program> &program) {
   return mayCall() && program->isReady();
 }
 
+/// Counts a sighting, after which kernels are asked for.
+static void see(const Program &program) {
+  if (mayCall() && program.compiled)
+    CompiledSequences::get().see(program.key, *program.compiled);
+}
+
 at::Tensor computeFused(const StepPtr &end, bool isForward) {
   auto program = getProgram(end, end->policy, /*usesComputed=*/true);
   if (!isReady(program)) {
-    if (isForward && mayCall() && program->compiled)
-      CompiledSequences::get().see(program->key, *program->compiled);
+    if (isForward)
+      see(*program);
     return {};
   }
   return call(program->compiled->value, read(*program),
@@ -59,10 +65,22 @@ std::pair<at::Tensor, at::Tensor> deriveFused(const StepPtr &end) {
   return {found[0], found[1]};
 }
 
+/// As `getGradientProgram`. Where casts are sources, forward does not meet it.
+template <typename Find>
+static std::shared_ptr<Program>
+findGradients(const StepPtr &end, c10::ArrayRef<Source> sources, Find find) {
+  auto program = getGradientProgram(end, sources, find);
+  if (end->isWide && !isReady(program))
+    see(*program);
+  return program;
+}
+
 std::vector<at::Tensor> pullFused(const StepPtr &end,
                                   const at::Tensor &gradient,
                                   c10::ArrayRef<Source> sources) {
-  auto program = getProgram(end, end->policy, /*usesComputed=*/false);
+  // Operators compute a result of a cast no slower than a kernel.
+  auto program = findGradients(
+      end, sources, [](const StepPtr &step) { return eager::compute(step); });
   if (!isReady(program) || !program->compiled->gradient)
     return {};
   Arguments arguments = read(*program);
@@ -110,8 +128,10 @@ struct Kernels final : SequenceKernels {
                                c10::ArrayRef<Source> sources) const override {
     return pullFused(end, gradient, sources);
   }
-  bool hasGradients(const StepPtr &end) const override {
-    auto program = getProgram(end, end->policy, /*usesComputed=*/false);
+  bool hasGradients(const StepPtr &end,
+                    c10::ArrayRef<Source> sources) const override {
+    auto program = findGradients(
+        end, sources, [](const StepPtr &step) { return step->value.tensor; });
     return isReady(program) && program->compiled->gradient;
   }
 };

@@ -85,10 +85,11 @@ static std::string printTypes(const SequenceText &text) {
 }
 
 static std::shared_ptr<Program> build(const StepPtr &end, Policy policy,
-                                      Values *computed) {
+                                      Values *computed,
+                                      bool isOfGradients = false) {
   PlainGuard guard;
   auto program = std::make_shared<Program>();
-  SequenceText text = describe(end, computed);
+  SequenceText text = describe(end, computed, isOfGradients);
   if (text.lines.empty() || !text.hasKernel || !hasOneLayout(text) ||
       !areComputedAlike(text.type, text.sources[0].tensor.scalar_type()) ||
       !hasKernelNumbers(text))
@@ -110,6 +111,17 @@ static std::shared_ptr<Program> build(const StepPtr &end, Policy policy,
   program->type = text.type;
   program->compiled = CompiledSequences::get().find(program->key);
   return program;
+}
+
+std::shared_ptr<Program>
+getGradientProgram(const StepPtr &end, c10::ArrayRef<Source> sources,
+                   const std::function<at::Tensor(const StepPtr &)> &find) {
+  Values widened;
+  for (const StepPtr &step : findWidened(end, sources))
+    widened.emplace(step.get(), find(step));
+  return widened.empty() ? getProgram(end, end->policy, /*usesComputed=*/false)
+                         : build(end, end->policy, &widened,
+                                 /*isOfGradients=*/true);
 }
 
 std::shared_ptr<Program> getProgram(const StepPtr &end, Policy policy,

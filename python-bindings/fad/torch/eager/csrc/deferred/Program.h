@@ -42,6 +42,11 @@ struct Program {
 /// are sources.
 std::shared_ptr<Program> getProgram(const StepPtr &end, Policy policy,
                                     bool usesComputed);
+/// That of the gradients of `sources`, where `find` returns what stands for the
+/// results of casts to wider types that are among these.
+std::shared_ptr<Program>
+getGradientProgram(const StepPtr &end, c10::ArrayRef<Source> sources,
+                   const std::function<at::Tensor(const StepPtr &)> &find);
 
 } // namespace fad::eager
 

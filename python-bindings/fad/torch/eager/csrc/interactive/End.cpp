@@ -25,7 +25,8 @@ static at::Tensor findDerivative(const at::Tensor &tensor, const Value &value) {
   case Derivative::Operator:
     return callOwn(value.own(), filled(held.factor * held.before, tensor));
   case Derivative::Steps:
-    return Replay(value.steps()).pull(filled(1, tensor), value.sources, {})[0];
+    return Replay(value.steps(), value.sources)
+        .pull(filled(1, tensor), value.sources, {})[0];
   default:
     return {};
   }
@@ -110,6 +111,7 @@ void finishInteractive(const at::Tensor &tensor, Value &value,
                        bool readerSaves) {
   const Held &held = value.description();
   StepPtr steps = value.steps();
+  countEnd(steps, value.sources);
   LevelsPtr levels = levelsOf(tensor, value);
   Policy policy = value.policy;
   Ending ending = {held.form,        held.isPiecewise, held.saves,
@@ -120,6 +122,7 @@ void finishInteractive(const at::Tensor &tensor, Value &value,
   ending.saved = value.saved;
   ending.paid = value.paid;
   ending.constants = bytesOf(value.constants);
+  ending.isWidened = value.sources.areWidened();
   Choice choice = finish(policy, ending);
   if (choice.kept == Kept::Levels && !packs(tensor, value, levels)) {
     ending.hasLevels = false;

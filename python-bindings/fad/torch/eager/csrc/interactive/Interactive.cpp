@@ -239,7 +239,8 @@ static Source findSource(const at::Tensor &result) {
   return {};
 }
 
-/// NY: PyTorch's node of the result is its derivative.
+/// NY, or a cast to a wider type: PyTorch's node of the result is its
+/// derivative.
 static void start(Call &call, const at::Tensor &result) {
   if (call.edges.empty()) {
     call.known[0].self = findSource(result);
@@ -257,6 +258,10 @@ static void start(Call &call, const at::Tensor &result) {
   value->step = recordCall(call);
   if (value->step)
     noteResult(call, *value->step, result);
+  if (call.widens) {
+    value->held.factor = 1;
+    widen(call, {value->node, result.output_nr()}, *value);
+  }
   tell(call, *value, result);
   attach(result, std::move(value));
 }
@@ -270,6 +275,9 @@ static void skipView(SequenceNode &node, const at::Tensor &tensor,
   for (torch::autograd::Node *each = nodeOf(tensor); each != base;) {
     Edge edge = each->next_edge(0);
     each = edge.function.get();
+    // A source.
+    if (each == base && anyValueOf(view.base)->isWidened())
+      break;
     node.skip(std::move(edge));
   }
 }
@@ -298,7 +306,7 @@ static void extend(Call &call, const at::Tensor &result) {
   for (Edge &edge : sources)
     node->addSource(std::move(edge));
   for (size_t i = 0; i < call.count(); ++i)
-    if (call.values[i]) {
+    if (call.values[i] && !call.values[i]->isWidened()) {
       if (call.values[i]->base.defined())
         skipView(*node, call.tensor(i), *call.values[i]);
       else
@@ -321,8 +329,8 @@ void conclude(Call &call, const at::Tensor &result) {
   if (!nodeOf(result) || !fits(call, result))
     return;
   try {
-    call.decision.state == State::NY ? start(call, result)
-                                     : extend(call, result);
+    call.decision.state == State::NY || call.widens ? start(call, result)
+                                                    : extend(call, result);
   } catch (const c10::Error &error) {
     // An operand's backward function failed, for one because a value that it
     // saved was changed in place. PyTorch's own graph is still there, and

@@ -118,6 +118,7 @@ static bool collect(Call &call) {
     if (value) {
       operand.isFAD = true;
       operand.sources = value->sources;
+      markShared(*value, operand.sources);
       const Held &held = value->description();
       operand.derivative =
           held.isOneOperator ? Derivative::Operator : held.form;
@@ -188,9 +189,21 @@ static MemoriesPtr findMemories(const Call &call) {
   return all;
 }
 
+/// Whether the operator is a cast to a wider type whose operand keeps nothing.
+/// Few bits are of a derivative with respect to a tensor that is kept.
+static bool isWidening(const Call &call) {
+  if (call.info.form != Form::Cast || call.mode.bits ||
+      c10::elementSize(call.use.type) <= call.tensor(0).element_size())
+    return false;
+  const Value *value = call.values[0];
+  return !value || (!value->base.defined() && !value->isFinished &&
+                    value->description().form == Derivative::Number);
+}
+
 /// Finds the bytes that the operator's node saves in eager PyTorch.
 static Operation describe(const Call &call) {
   Operation operation = {call.use.kind, call.use.rounds, call.use.sums};
+  operation.widens = call.widens;
   operation.constants = bytesOf(call.constants);
   operation.result = call.whole().numel() *
                      static_cast<int64_t>(c10::elementSize(call.use.type));
@@ -239,6 +252,7 @@ bool begin(Call &call) {
   if (!findConversion(call))
     return false;
   call.constants = findMemories(call);
+  call.widens = isWidening(call);
   Operation operation = describe(call);
   call.decision = decide(call.mode.policy, operation,
                          {call.known.data(), call.known.size()});

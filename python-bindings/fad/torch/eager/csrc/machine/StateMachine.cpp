@@ -12,7 +12,7 @@ namespace fad::eager {
 
 /// The sources that all operands depend on together, but no more than three. An
 /// operand that is no fad tensor is a source itself.
-static Sources unite(Operands operands) {
+static Sources unite(Policy policy, Operands operands) {
   // Most operators have one operand.
   if (const Operand &first = operands.front(); operands.size() == 1)
     return first.isFAD ? first.sources : Sources{first.self};
@@ -28,22 +28,33 @@ static Sources unite(Operands operands) {
     else
       std::for_each(operand.sources.begin(), operand.sources.end(), add);
   }
+  // A derivative is of one source.
+  all.joinWidened(/*joinsShared=*/policy == Policy::Fad);
   return all;
 }
 
 /// Whether a sequence may have several sources. The gate of a gated activation
 /// and what it multiplies are kept, and the product is not; a sum of two
 /// sources has nothing to keep.
-static bool mayHaveSeveral(Policy policy, Kind kind, Operands operands) {
+static bool mayHaveSeveral(Policy policy, Kind kind, Operands operands,
+                           const Sources &sources) {
   if (policy != Policy::Auto)
     return false;
+  // One may be a copy of another in a wider type, and have its memory.
+  auto hasAll = [&](const Operand &operand) {
+    return operand.isFAD && operand.sources.bytes() == sources.bytes();
+  };
+  if (sources.areWidened() &&
+      std::any_of(operands.begin(), operands.end(), hasAll))
+    return true;
   auto isFAD = [](const Operand &operand) { return operand.isFAD; };
   if (std::none_of(operands.begin(), operands.end(), isFAD))
     return kind != Kind::Linear;
   for (const Operand &operand : operands)
     if (operand.isFAD &&
         (operand.sources.size() > 1 ||
-         (kind != Kind::Linear && operand.derivative != Derivative::Number)))
+         (kind != Kind::Linear && (operand.derivative != Derivative::Number ||
+                                   operand.sources.areWidened()))))
       return true;
   return false;
 }
@@ -63,17 +74,22 @@ static Derivative chain(Policy policy, Kind kind, Operands operands,
     return Derivative::Steps;
   if (kind == Kind::Linear && operands.size() == 1)
     return operands.front().derivative;
+  // The operator would save a wider type than that of the source.
+  bool savesMore = policy == Policy::Auto && decision.sources.areWidened();
   if (std::all_of(begin, end, is(Derivative::Number))) {
     if (kind == Kind::Linear)
       return Derivative::Number;
-    if (operands.size() == 1)
+    if (operands.size() == 1 && !savesMore)
       return Derivative::Operator;
   }
-  return policy == Policy::Fad || decision.isPiecewise ? Derivative::Tensor
-                                                       : Derivative::Steps;
+  return policy == Policy::Fad || (decision.isPiecewise && !savesMore)
+             ? Derivative::Tensor
+             : Derivative::Steps;
 }
 
 Kind kindOf(Policy policy, const Operation &operation) {
+  if (operation.widens)
+    return Kind::Linear;
   // Eager PyTorch rounds and sums gradients between factors, which are one
   // number otherwise. The policy fad rounds derivatives.
   bool isNonlinear = operation.kind == Kind::Piecewise ||
@@ -94,9 +110,9 @@ Decision decide(Policy policy, const Operation &operation, Operands operands) {
   decision.state = hasFAD ? State::YN : State::NN;
   if (kind == Kind::Other || operands.empty())
     return decision;
-  Sources sources = unite(operands);
+  Sources sources = unite(policy, operands);
   if (sources.size() > Sources::most ||
-      (sources.size() > 1 && !mayHaveSeveral(policy, kind, operands)))
+      (sources.size() > 1 && !mayHaveSeveral(policy, kind, operands, sources)))
     return decision;
   // A derivative that is one tensor is multiplied by element by element.
   if (policy == Policy::Fad && (operation.sums || kind == Kind::Rowwise))
@@ -161,7 +177,9 @@ static bool savesLeavesAlone(const Ending &ending) {
 static Choice finishExactly(Policy policy, const Ending &ending) {
   switch (ending.derivative) {
   case Derivative::Number:
-    return {Kept::Number, false};
+    return {Kept::Number, policy == Policy::Auto && ending.isWidened &&
+                              ending.readerSaves &&
+                              ending.inputs() <= ending.value};
   case Derivative::Operator:
     return policy == Policy::Auto ? finishOperator(ending)
                                   : Choice{Kept::Operator, false};
@@ -232,7 +250,9 @@ std::string_view reason(Policy policy, const Ending &ending,
                         const Choice &choice) {
   switch (choice.kept) {
   case Kept::Number:
-    return "all operators are linear";
+    return choice.recomputes
+               ? "all operators are linear, and the source has a narrower type"
+               : "all operators are linear";
   case Kept::Operator:
     return reasonOfOperator(ending, choice);
   case Kept::Tensor:

@@ -71,7 +71,18 @@ struct Source {
   /// holds.
   const void *memory = nullptr;
   int64_t bytes = 0;
+  /// Of the result of a cast to a wider type: where the gradient of the cast's
+  /// operand goes, whose memory is kept.
+  const void *root = nullptr;
+  uint32_t rootInput = 0;
+  /// Whether another sequence, which has ended, begins there, too: gradients
+  /// are summed in the wider type, as in eager PyTorch.
+  bool isShared = false;
 
+  bool isWidened() const { return root; }
+  bool isWidenedFrom(const Source &other) const {
+    return root && root == other.node && rootInput == other.input;
+  }
   friend bool operator==(const Source &a, const Source &b) {
     return a.node == b.node && a.input == b.input;
   }
@@ -101,6 +112,29 @@ public:
           }) == &source)
         sum += source.bytes;
     return sum;
+  }
+  /// Whether a cast to a wider type has computed one.
+  bool areWidened() const {
+    return std::any_of(begin(), end(),
+                       [](const Source &each) { return each.isWidened(); });
+  }
+  /// Leaves those out of which the operand of the cast is another. Gradients
+  /// of that are summed as in eager PyTorch where one sequence has all.
+  void joinWidened(bool joinsShared) {
+    if (!areWidened())
+      return;
+    const Sources before = *this;
+    count = static_cast<size_t>(
+        std::copy_if(before.begin(), before.end(), all,
+                     [&](const Source &each) {
+                       if (each.isShared && !joinsShared)
+                         return true;
+                       return std::none_of(before.begin(), before.end(),
+                                           [&](const Source &other) {
+                                             return each.isWidenedFrom(other);
+                                           });
+                     }) -
+        all);
   }
   void clear() { count = 0; }
   size_t size() const { return count; }
@@ -190,6 +224,8 @@ struct Operation {
   /// Bytes of the constants of all operators so far that no node saves there,
   /// and that backward needs to run the operators again.
   int64_t constants = 0;
+  /// Whether it is a cast to a wider type, to whose result gradients go.
+  bool widens = false;
 };
 
 /// The kind as which a policy treats an operator.
@@ -217,8 +253,9 @@ struct Ending {
   bool readerSaves = false;
   /// Whether the derivative may be kept in few bits, and has levels.
   bool hasLevels = false;
-  /// Whether the sequence is one operator.
-  bool isSingle = false;
+  /// Whether the sequence is one operator, and whether a source is kept in a
+  /// narrower type than it is read in.
+  bool isSingle = false, isWidened = false;
   /// Bytes of the sources and of the value, and those that nodes save at least
   /// in eager PyTorch; and of the constants that they do not save.
   int64_t sources = 0, value = 0, saved = 0, constants = 0;

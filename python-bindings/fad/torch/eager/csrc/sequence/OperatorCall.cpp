@@ -55,12 +55,26 @@ StepPtr recordCall(const Call &call) {
                 call.mode.isDeferred);
 }
 
+void widen(const Call &call, Source place, Value &value) {
+  const Source &from =
+      call.values[0] ? call.values[0]->sources.front() : call.known[0].self;
+  place.memory = from.memory;
+  place.bytes = from.bytes;
+  place.root = from.isWidened() ? from.root : from.node;
+  place.rootInput = from.isWidened() ? from.rootInput : from.input;
+  value.sources = {place};
+  if (value.step) {
+    value.step->source = place;
+    value.step->isWide = true;
+  }
+}
+
 c10::SmallVector<Edge, 2> findSources(const Call &call) {
   c10::SmallVector<Edge, 2> edges;
   for (const Source &source : call.decision.sources) {
     Edge found;
     for (size_t i = 0; i < call.count() && !found.is_valid(); ++i) {
-      if (!call.values[i]) {
+      if (!call.values[i] || call.values[i]->isWidened()) {
         if (sourceOf(call.edges[i]) == source)
           found = call.edges[i];
         continue;
@@ -143,6 +157,25 @@ bool isCovered(const Value &value, const Ending &ending, const Choice &choice) {
          value.sequence->isCovered &&
          ending.inputs() <=
              ending.saved + (ending.readerSaves ? ending.value : 0);
+}
+
+void markShared(const Value &value, Sources &sources) {
+  const StepPtr &steps = value.steps();
+  if (!steps || !steps->isWide)
+    return;
+  Sources marked;
+  for (Source source : sources) {
+    for (const StepPtr &step : findWidened(steps, source))
+      source.isShared = step->ends > 0;
+    marked.push_back(source);
+  }
+  sources = marked;
+}
+
+void countEnd(const StepPtr &steps, const Sources &sources) {
+  if (steps && steps->isWide)
+    for (const StepPtr &step : findWidened(steps, sources))
+      ++step->ends;
 }
 
 void end(const at::Tensor &tensor, Value &value, const Ending &ending,

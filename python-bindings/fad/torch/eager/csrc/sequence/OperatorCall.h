@@ -33,6 +33,9 @@ struct Call {
   /// The constants so far that no node saves in eager PyTorch.
   MemoriesPtr constants = {};
   Decision decision = {};
+  /// Whether this is a cast to a wider type, whose result has the sum of its
+  /// readers' gradients, as in eager PyTorch, and keeps nothing.
+  bool widens = false;
 
   /// How many differentiable operands there are.
   size_t count() const { return positions.size(); }
@@ -65,6 +68,10 @@ constexpr uint32_t maxLength = 128;
 /// Sets the memory that is kept with a source.
 void setMemory(Source &source, const at::Tensor &tensor);
 
+/// Of a cast to a wider type, whose node has the given place: the source of
+/// sequences that begin at its result, and the step.
+void widen(const Call &call, Source place, Value &value);
+
 /// The steps to the result.
 StepPtr recordCall(const Call &call);
 /// The edges to the sources of the result.
@@ -76,6 +83,11 @@ void describeHeld(const Call &call, Held &held);
 /// Whether a sequence that goes on from the value keeps the sources, so that
 /// what one operator saved, or its bits, would be kept beside them.
 bool isCovered(const Value &value, const Ending &ending, const Choice &choice);
+
+/// Marks the sources of a value at which another sequence begins.
+void markShared(const Value &value, Sources &sources);
+/// Counts that a sequence of these operators ends.
+void countEnd(const StepPtr &steps, const Sources &sources);
 
 /// Notes on a value what its sequence has left.
 void end(const at::Tensor &tensor, Value &value, const Ending &ending,

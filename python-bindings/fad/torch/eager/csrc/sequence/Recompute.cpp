@@ -60,8 +60,8 @@ struct Recompute : torch::autograd::SavedVariableHooks {
     std::lock_guard<std::mutex> lock(step->mutex);
     if (step->shared)
       return step->shared->value();
-    bool isPulledByKernel = step->kernels && step->kernels->hasGradients(step);
-    if (isPulledByKernel || !runsLater(node.get()))
+    if (!runsLater(node.get()) ||
+        (step->kernels && step->kernels->hasGradients(step, node->sources)))
       return eager::compute(step);
     step->shared = node->replay(step);
     return step->shared->value();

@@ -243,11 +243,10 @@ bool isSame(const at::Tensor &a, const at::Tensor &b) {
          a.storage_offset() == b.storage_offset();
 }
 
-const Replay::Leaf &Replay::addLeaf(const Step &step,
+const Replay::Leaf &Replay::addLeaf(at::Tensor leaf, const Source &source,
                                     c10::ArrayRef<Source> sources,
                                     c10::ArrayRef<Edge> edges) {
-  at::Tensor leaf = aliasOf(step.value.tensor);
-  auto found = std::find(sources.begin(), sources.end(), step.source);
+  auto found = std::find(sources.begin(), sources.end(), source);
   if (edges.empty() || found == sources.end()) {
     leaf.set_requires_grad(true);
   } else {
@@ -256,8 +255,16 @@ const Replay::Leaf &Replay::addLeaf(const Step &step,
     impl::set_gradient_edge(leaf, edges[found - sources.begin()]);
     leaf = leaf.alias();
   }
-  leaves.push_back({step.source, leaf, impl::gradient_edge(leaf)});
+  leaves.push_back({source, leaf, impl::gradient_edge(leaf)});
   return leaves.back();
+}
+
+void Replay::addWidened(const StepPtr &end, c10::ArrayRef<Source> sources,
+                        c10::ArrayRef<Edge> edges, Values &values) {
+  for (const StepPtr &step : findWidened(end, sources, values))
+    values.emplace(
+        step.get(),
+        addLeaf(aliasOf(compute(step)), step->source, sources, edges).tensor);
 }
 
 at::Tensor Replay::lead(Step &step, c10::ArrayRef<Source> sources,
@@ -266,7 +273,8 @@ at::Tensor Replay::lead(Step &step, c10::ArrayRef<Source> sources,
   for (const Leaf &leaf : leaves)
     if (leaf.source == step.source && isSame(leaf.tensor, step.value.tensor))
       return leaf.tensor;
-  return addLeaf(step, sources, edges).tensor;
+  return addLeaf(aliasOf(step.value.tensor), step.source, sources, edges)
+      .tensor;
 }
 
 Replay::Replay(const StepPtr &end, c10::ArrayRef<Source> sources,
@@ -278,10 +286,14 @@ Replay::Replay(const StepPtr &end, c10::ArrayRef<Source> sources,
   auto visit = [&](const at::Tensor &value) {
     nodes.push_back(value.grad_fn());
   };
-  result = run(end, lead, visit, /*usesComputed=*/false, originals);
+  Values values;
+  addWidened(end, sources, edges, values);
+  result = run(end, lead, visit, /*usesComputed=*/false, originals,
+               std::move(values));
 }
 
-Replay::Replay(const StepPtr &end, const std::vector<Cut> &cuts)
+Replay::Replay(const StepPtr &end, c10::ArrayRef<Source> sources,
+               const std::vector<Cut> &cuts)
     : hasCuts(!cuts.empty()) {
   c10::InferenceMode normal(false);
   at::AutoGradMode on(true);
@@ -291,6 +303,7 @@ Replay::Replay(const StepPtr &end, const std::vector<Cut> &cuts)
     leaves.push_back({cut.place, leaf, impl::gradient_edge(leaf)});
     values.emplace(cut.step.get(), std::move(leaf));
   }
+  addWidened(end, sources, {}, values);
   auto lead = [&](Step &step) { return this->lead(step, {}, {}); };
   auto visit = [&](const at::Tensor &value) {
     nodes.push_back(value.grad_fn());

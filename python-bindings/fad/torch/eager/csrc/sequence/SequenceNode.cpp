@@ -266,7 +266,7 @@ std::unique_ptr<Replay> SequenceNode::replay(const StepPtr &end) {
       cuts.push_back({step, other->shareValue(step), sourceOf(edge)});
   }
   PlainGuard guard;
-  return std::make_unique<Replay>(end, cuts);
+  return std::make_unique<Replay>(end, sources, cuts);
 }
 
 StepPtr SequenceNode::findSteps() {
@@ -302,8 +302,8 @@ variable_list SequenceNode::pullSteps(std::unique_ptr<Replay> replay,
         !pulled.empty())
       return pulled;
   if (!replay)
-    replay =
-        sharesValues ? this->replay(steps) : std::make_unique<Replay>(steps);
+    replay = sharesValues ? this->replay(steps)
+                          : std::make_unique<Replay>(steps, sources);
   return replay->pull(gradient, findPlaces(sharesValues), needed);
 }
 
@@ -328,6 +328,14 @@ variable_list SequenceNode::apply(variable_list &&gradients) {
   variable_list result = pull(std::move(gradients), /*sharesValues=*/true);
   result.resize(num_outputs());
   return result;
+}
+
+/// A gradient in the type of that of a source, if that is wider.
+static at::Tensor widen(const at::Tensor &gradient, const Edge &source) {
+  auto type = c10::typeMetaToScalarType(
+      source.function->input_metadata(source.input_nr).dtype());
+  return c10::elementSize(type) > gradient.element_size() ? gradient.to(type)
+                                                          : gradient;
 }
 
 variable_list SequenceNode::pull(variable_list &&gradients, bool sharesValues) {
@@ -381,7 +389,8 @@ variable_list SequenceNode::pull(variable_list &&gradients, bool sharesValues) {
                       held.before);
     break;
   case Derivative::Tensor:
-    result[0] = times(multiply(gradient, held.tensor), held.factor);
+    result[0] =
+        times(multiply(widen(gradient, *needed), held.tensor), held.factor);
     break;
   case Derivative::Steps:
     TORCH_INTERNAL_ASSERT(false);

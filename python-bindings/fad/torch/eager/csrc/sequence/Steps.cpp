@@ -76,6 +76,7 @@ StepPtr record(const c10::OperatorHandle &op,
     c10::IValue &argument = step->arguments.emplace_back();
     if (next < positions.size() && positions[next] == i) {
       step->length = std::max(step->length, operands[next]->length);
+      step->isWide |= operands[next]->isWide;
       step->operands.emplace_back(i, std::move(operands[next++]));
       continue;
     }
@@ -158,6 +159,32 @@ std::vector<Step *> order(const StepPtr &end, Values *known,
   std::sort(all.begin(), all.end(),
             [](Step *a, Step *b) { return a->number < b->number; });
   return all;
+}
+
+std::vector<StepPtr> findWidened(const StepPtr &end,
+                                 c10::ArrayRef<Source> sources,
+                                 const Values &known) {
+  std::vector<StepPtr> found;
+  if (!end->isWide)
+    return found;
+  std::vector<StepPtr> open = {end};
+  std::unordered_set<Step *> seen = {end.get()};
+  while (!open.empty()) {
+    StepPtr step = std::move(open.back());
+    open.pop_back();
+    if (known.count(step.get()))
+      continue;
+    if (step->op && step->source.node &&
+        std::find(sources.begin(), sources.end(), step->source) !=
+            sources.end()) {
+      found.push_back(std::move(step));
+      continue;
+    }
+    for (auto &[position, operand] : step->operands)
+      if (operand->isWide && seen.insert(operand.get()).second)
+        open.push_back(operand);
+  }
+  return found;
 }
 
 StepPtr findStep(const StepPtr &end, uint64_t number) {

@@ -38,8 +38,9 @@ public:
   virtual std::vector<at::Tensor> pull(const StepPtr &end,
                                        const at::Tensor &gradient,
                                        c10::ArrayRef<Source> sources) const = 0;
-  /// Whether there is a kernel of the gradients.
-  virtual bool hasGradients(const StepPtr &end) const = 0;
+  /// Whether there is a kernel of these.
+  virtual bool hasGradients(const StepPtr &end,
+                            c10::ArrayRef<Source> sources) const = 0;
 
 protected:
   ~SequenceKernels() = default;
@@ -79,6 +80,9 @@ struct Step : c10::intrusive_ptr_target {
   uint64_t number = 0;
   /// How many operators lead to the value.
   uint32_t length = 0;
+  /// Whether one of them is a cast to a wider type, to whose result gradients
+  /// go.
+  bool isWide = false;
   /// None for a source.
   std::optional<c10::OperatorHandle> op;
   /// None in the places of operands.
@@ -111,8 +115,12 @@ struct Step : c10::intrusive_ptr_target {
   std::mutex access;
   std::shared_ptr<const ComputedValue> computed;
 
+  /// Of a source, or of a cast to a wider type; and how many sequences that
+  /// begin at the cast have ended.
   Source source;
-  Constant value; ///< of a source
+  std::atomic<int64_t> ends{0};
+  /// Of a source; of a deferred cast to a wider type, its sizes alone.
+  Constant value;
 
   /// Weak references to the steps that read one memory; and the places of this
   /// step's own, by the memories of its source or its constants, with the
@@ -172,6 +180,12 @@ std::vector<Step *> order(const StepPtr &end, Values *known = nullptr,
 /// The step of that number among those that lead to `end`, or null.
 StepPtr findStep(const StepPtr &end, uint64_t number);
 
+/// The last steps that lead to `end`, or to the `known` ones, and are casts to
+/// a wider type whose results are among `sources`.
+std::vector<StepPtr> findWidened(const StepPtr &end,
+                                 c10::ArrayRef<Source> sources,
+                                 const Values &known = {});
+
 /// Whether a tensor was modified in place after it was recorded, or freed.
 bool isModified(const Step::Constant &constant);
 /// Fails there.
@@ -203,16 +217,17 @@ struct Cut {
 class Replay {
 public:
   /// Fails where a source or a constant was modified in place. The graph of the
-  /// value ends at the sources or, where `edges` has one for each of `sources`,
-  /// goes on there. Nodes save `originals` as those of eager PyTorch do: second
-  /// derivatives lead to one that requires a gradient by then, and first ones
-  /// do not.
+  /// value ends at sources, which are all where none is given, or, where
+  /// `edges` has one for each of `sources`, goes on there. Nodes save
+  /// `originals` as those of eager PyTorch do: second derivatives lead to one
+  /// that requires a gradient by then, and first ones do not.
   explicit Replay(const StepPtr &end, c10::ArrayRef<Source> sources = {},
                   c10::ArrayRef<torch::autograd::Edge> edges = {},
                   const Originals &originals = {});
 
   /// The same, from the values at which the sequence is cut.
-  Replay(const StepPtr &end, const std::vector<Cut> &cuts);
+  Replay(const StepPtr &end, c10::ArrayRef<Source> sources,
+         const std::vector<Cut> &cuts);
 
   /// The same operators on other numbers, in place of all sources.
   Replay(const StepPtr &end, const at::Tensor &numbers);
@@ -243,8 +258,12 @@ private:
   /// The stand-in for a source: one leaf for one tensor.
   at::Tensor lead(Step &step, c10::ArrayRef<Source> sources,
                   c10::ArrayRef<torch::autograd::Edge> edges);
-  const Leaf &addLeaf(const Step &step, c10::ArrayRef<Source> sources,
+  const Leaf &addLeaf(at::Tensor leaf, const Source &source,
+                      c10::ArrayRef<Source> sources,
                       c10::ArrayRef<torch::autograd::Edge> edges);
+  /// Adds stand-ins for casts to a wider type that are sources.
+  void addWidened(const StepPtr &end, c10::ArrayRef<Source> sources,
+                  c10::ArrayRef<torch::autograd::Edge> edges, Values &values);
 
   /// The gradients of the sources, of those of the leaves.
   std::vector<at::Tensor> collect(const std::vector<at::Tensor> &found,

@@ -172,14 +172,16 @@ void Builder::print() {
   }
 }
 
-SequenceText describe(const StepPtr &end, Values *computed) {
+SequenceText describe(const StepPtr &end, Values *computed,
+                      bool isOfGradients) {
   Builder builder;
-  for (Step *step : order(end, computed)) {
+  for (Step *step : order(end, computed, !isOfGradients)) {
     auto found = computed ? computed->find(step) : Values::iterator();
     if (computed && found != computed->end()) {
       const at::Tensor &value = found->second;
       builder.addSource(*step, {value, static_cast<uint32_t>(value._version())},
-                        {step, UINT32_MAX});
+                        isOfGradients ? step->source
+                                      : Source{step, UINT32_MAX});
     } else if (!step->op) {
       builder.addSource(*step, step->value, step->source);
     } else if (!builder.add(*step)) {

@@ -47,8 +47,10 @@ struct SequenceText {
 };
 
 /// The text of a sequence. With `computed`, values that tensors have are
-/// sources, and are put there.
-SequenceText describe(const StepPtr &end, Values *computed = nullptr);
+/// sources, and are put there. Of gradients, those are sources, with their
+/// places, that are there already.
+SequenceText describe(const StepPtr &end, Values *computed = nullptr,
+                      bool isOfGradients = false);
 
 } // namespace fad::eager
 

@@ -135,6 +135,12 @@ struct Value final : c10::BackendMeta {
   bool isCurrent() const;
   /// The derivative, in which the node of a first operator is missing.
   const Held &description() const;
+  /// Whether a cast to a wider type has computed the value, which is the source
+  /// of sequences that begin here, and is not kept.
+  bool isWidened() const {
+    return sources.size() == 1 && sources.front().isWidened() &&
+           sources.front().node == node;
+  }
   /// Of a current value: PyTorch's node of the operator that is the derivative,
   /// or null.
   NodePtr own() const;

@@ -1,0 +1,234 @@
+"""Checks casts to a wider type, whose result several sequences read, beside eager PyTorch: gradients
+are summed in the wider type, and no bytes are kept for it."""
+
+import contextlib
+import itertools
+
+import torch
+import torch.nn.functional as F
+from checks import Checks
+
+import fad.torch
+from fad.torch.eager import _kernels
+
+MODES = list(itertools.product(("auto", "fad"), ("interactive", "deferred")))
+torch.manual_seed(0)
+WEIGHT = torch.randn(64, 64)
+
+
+def nest(mode=None):
+    if mode is None:
+        return contextlib.nullcontext()
+    return fad.torch.nest(policy=mode[0], engine=mode[1], min_numel=0)
+
+
+def norm(x, widen=torch.Tensor.float):
+    """As Llama spells it."""
+    wide = widen(x)
+    wide = wide * torch.rsqrt(wide.pow(2).mean(-1, keepdim=True) + 1e-6)
+    return wide.to(x.dtype)
+
+
+def twice(x, widen=torch.Tensor.float):
+    """Casts of casts, and a narrow value that is read in both types."""
+    wide = widen(x)
+    widest = wide.double()
+    value = torch.tanh(wide).mean(-1, keepdim=True) * wide + torch.sigmoid(widest).float()
+    return value.to(x.dtype) * x
+
+
+READ = {
+    "a norm": norm,
+    "a norm of a multiple": lambda x, *widen: norm(x * 2, *widen),
+    "a norm of a sum": lambda x, *widen: norm(x + x.flip(0), *widen),
+    "a norm of a norm": lambda x, *widen: norm(norm(x, *widen), *widen),
+    "casts of casts": twice,
+    "a gate": lambda x, *widen: norm(x, *widen) * torch.sigmoid(x),
+}
+
+
+# There, the second cast is a part of the sequence before it, and has readers in two others.
+WITHIN = READ["a norm of a norm"]
+
+
+def differentiate(function, x, cotangent, mode=None):
+    x = x.detach().requires_grad_()
+    with nest(mode):
+        y = function(x).flip(0)
+    return torch.autograd.grad(y, x, cotangent)[0]
+
+
+def is_as_exact(function, dtype, mode):
+    """Beside gradients in float64. Those of the interactive engine are eager PyTorch's under
+    `auto`; others have no larger error but for the rounding of a derivative."""
+    x, cotangent = (torch.randn(64, 64).to(dtype) for _ in range(2))
+
+    def wide(x):
+        return function(x, torch.Tensor.double)
+
+    exact = differentiate(wide, x.double(), cotangent.double())
+    eager = differentiate(function, x, cotangent)
+
+    def error(found):
+        return ((found.double() - exact).norm() / exact.norm()).item()
+
+    for _ in range(3 if mode[1] == "deferred" else 1):
+        found = differentiate(function, x, cotangent, mode)
+        _kernels.wait()
+        assert found.dtype == dtype
+        if mode == ("auto", "interactive") and function is not WITHIN:
+            assert torch.equal(found, eager)
+        assert error(found) <= 1.1 * error(eager), (error(found), error(eager))
+
+
+def is_finite(mode):
+    """Gradients of the readers overflow in float16, and their sum does not."""
+    values = torch.randn(64, 256) * 0.1
+
+    def differentiate(mode=None):
+        x = values.half().requires_grad_()
+        with nest(mode):
+            y = norm(x)
+            loss = y.float().square().mean() * 2**24
+        loss.backward()
+        return x.grad.float()
+
+    expected, found = differentiate(), differentiate(mode)
+    assert expected.isfinite().all()
+    torch.testing.assert_close(found, expected, rtol=2e-2, atol=expected.abs().max() * 2e-3)
+
+
+def has_hooks(mode, kind):
+    """The gradient of the cast's result may be asked for before and after sequences read it."""
+
+    def run(mode=None):
+        x, seen = values.clone().requires_grad_(), []
+        with nest(mode):
+            wide = x.float()
+            if kind == "retain_grad":
+                wide.retain_grad()
+            if kind == "hook before":
+                wide.register_hook(lambda gradient: seen.append(gradient))
+            y = wide * torch.rsqrt(wide.pow(2).mean(-1, keepdim=True) + 1e-6)
+            if kind == "hook after":
+                wide.register_hook(lambda gradient: seen.append(gradient))
+            y = y.to(x.dtype).flip(0)
+        found = torch.autograd.grad if kind == "inputs" else None
+        if found:
+            return found(y, [wide, x], cotangent)
+        y.backward(cotangent)
+        return [wide.grad if kind == "retain_grad" else seen[0], x.grad]
+
+    values, cotangent = (torch.randn(64, 64).bfloat16() for _ in range(2))
+    for one, other in zip(run(mode), run(), strict=True):
+        assert one.dtype == other.dtype
+        torch.testing.assert_close(one, other, rtol=2e-2, atol=2e-2)
+
+
+def has_second_derivatives(function, engine):
+    def second(mode):
+        x = values.clone().requires_grad_()
+        with nest(mode):
+            y = function(x).float().flip(0)
+        (first,) = torch.autograd.grad(torch.sin(y).sum(), x, create_graph=True)
+        return torch.autograd.grad(first.float().square().sum(), x)[0]
+
+    values = torch.randn(64, 64).bfloat16()
+    found, expected = (second(mode).double() for mode in (("auto", engine), None))
+    error = (found - expected).norm() / expected.norm()
+    assert error < 0.03, error
+
+
+def survives_writes(mode):
+    """To the operand, which is copied, and to the result, after sequences have read it."""
+
+    def run(mode=None):
+        x = values.clone().requires_grad_()
+        with nest(mode):
+            h = x * 1
+            wide = h.float()
+            y = torch.sigmoid(wide) * wide
+            z = y.flip(0)
+            if mode is None or mode[1] == "interactive":
+                h.mul_(2)
+            wide = wide + 1
+            wide.mul_(2)
+            z = z + torch.tanh(wide)
+        return torch.autograd.grad(z.sum(), x)[0]
+
+    values = torch.randn(64, 64).bfloat16()
+    torch.testing.assert_close(run(mode), run(), rtol=2e-2, atol=2e-2)
+
+
+def rotate(x):
+    heads = (x @ WEIGHT.to(x.dtype)).float()
+    halves = torch.cat((-heads[..., 32:], heads[..., :32]), -1)
+    return heads * torch.cos(WEIGHT) + halves * torch.sin(WEIGHT)
+
+
+def scan(x):
+    wide, state, states = (x @ WEIGHT.to(x.dtype)).float(), 0, []
+    for i in range(4):
+        state = torch.exp(wide[i]) * state + wide[i + 1]
+        states.append(state.to(x.dtype))
+    return torch.stack(states)
+
+
+def write(x):
+    wide = (x @ WEIGHT.to(x.dtype)).float()
+    wide.mul_(2)
+    y = F.silu(wide)
+    y += 1
+    return y.to(x.dtype)
+
+
+# Functions of which eager PyTorch keeps little.
+KEPT = {
+    "a part": lambda x: -(x @ WEIGHT.to(x.dtype)).float()[..., 32:],
+    "a rotation": rotate,
+    "a scan": scan,
+    "parts": lambda x: torch.cat([(h := x.float() * 1)[:32] * 2, h[32:] * 3]).to(x.dtype),
+    "in place": write,
+    "a norm": norm,
+    "a norm of a multiple": lambda x: norm((x @ WEIGHT.to(x.dtype)) * 8),
+    "a cast that a product saves": lambda x: (x * 1).float() @ WEIGHT.clone().requires_grad_(),
+}
+
+
+def keeps_no_more(function, mode):
+    def run(x, mode=None):
+        with nest(mode):
+            return function(x)
+
+    def count(mode=None):
+        for _ in range(3):
+            run(x, mode)
+            _kernels.wait()
+        return fad.torch.saved_memory(lambda x: run(x, mode), x, measure=False).bytes
+
+    x = torch.randn(64, 64).bfloat16().requires_grad_()
+    found, most = count(mode), count()
+    assert found <= most, (found, most)
+
+
+def main():
+    check = Checks()
+    types = torch.bfloat16, torch.float16
+    for (name, function), dtype, mode in itertools.product(READ.items(), types, MODES):
+        if mode[0] == "auto" or name == "a norm":
+            check(f"{name}, {dtype}, {mode}", lambda: is_as_exact(function, dtype, mode))
+    for mode in MODES:
+        check(f"overflow, {mode}", lambda: is_finite(mode))
+        for kind in ("hook before", "hook after", "retain_grad", "inputs"):
+            check(f"{kind}, {mode}", lambda: has_hooks(mode, kind))
+        check(f"writes, {mode}", lambda: survives_writes(mode))
+    for (name, function), engine in itertools.product(READ.items(), ("interactive", "deferred")):
+        check(f"{name}: second, {engine}", lambda: has_second_derivatives(function, engine))
+    for (name, function), mode in itertools.product(KEPT.items(), MODES):
+        if mode != ("fad", "deferred") or "norm" not in name:
+            check(f"{name}: bytes, {mode}", lambda: keeps_no_more(function, mode))
+    check.finish()
+
+
+if __name__ == "__main__":
+    main()
