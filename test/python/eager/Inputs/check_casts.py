@@ -182,11 +182,19 @@ def write(x):
     return y.to(x.dtype)
 
 
+def select(x):
+    value, state = torch.exp(x @ WEIGHT.to(x.dtype)), 0
+    for i in range(4):
+        state = value[i] * (state + x[i])
+    return state
+
+
 # Functions of which eager PyTorch keeps little.
 KEPT = {
     "a part": lambda x: -(x @ WEIGHT.to(x.dtype)).float()[..., 32:],
     "a rotation": rotate,
     "a scan": scan,
+    "parts of what is saved": select,
     "parts": lambda x: torch.cat([(h := x.float() * 1)[:32] * 2, h[32:] * 3]).to(x.dtype),
     "in place": write,
     "a norm": norm,

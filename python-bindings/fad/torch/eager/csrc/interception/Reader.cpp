@@ -54,6 +54,10 @@ static void read(const c10::OperatorHandle &op, const Reader &reader,
   if (argument.alias_info()) {
     // A view that is not followed, or a write.
     bool isFollowed = reader.isView && at::GradMode::is_enabled();
+    // A reader of the view may save what the operator's own node does, too.
+    if (!isFollowed && value && value->isDeferred && !value->isRead &&
+        at::GradMode::is_enabled() && !argument.alias_info()->isWrite())
+      finishDeferred(base, *value, /*readerSaves=*/false);
     if (!isFollowed && value)
       value->isEscaped = true;
     if (isFollowed && value)
