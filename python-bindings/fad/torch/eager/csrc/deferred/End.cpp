@@ -47,12 +47,25 @@ static bool isReplaceable(const StepPtr &step, SequenceNode &node) {
   return step->length == 1 && countOwners(&node) == 1 && !hasHooks(node);
 }
 
-/// The place, among the operators of a sequence, of the one that is not linear.
-static size_t findNonlinear(const StepPtr &end, const SequenceNode &node) {
+/// The step, on a value of the sequence, of the operator that is not linear and
+/// saves that, if others may save it as well; or null.
+static StepPtr findSharedInput(const StepPtr &end) {
+  for (StepPtr step = end; step && step->op && step->operands.size() == 1;
+       step = step->operands[0].second) {
+    const StepPtr &operand = step->operands[0].second;
+    if (!step->isLinear)
+      return step->saves == Saves::Input && operand->op &&
+                     LazyTensor::find(operand).is_valid()
+                 ? operand
+                 : StepPtr();
+  }
+  return {};
+}
+
+/// The place, among the operators of a sequence after those that are `known`,
+/// of the one that is not linear.
+static size_t findNonlinear(const StepPtr &end, Values known) {
   size_t place = 0;
-  Values known;
-  for (const StepPtr &step : findWidened(end, node.sources))
-    known.emplace(step.get(), at::Tensor());
   for (Step *step : order(end, &known, /*addsComputed=*/false)) {
     if (known.count(step) || !step->op)
       continue;
@@ -71,8 +84,20 @@ static Result runOwn(const StepPtr &step, LazyTensor &tensor, Value &value,
   torch::autograd::edge_list edges(node.next_edges().begin(),
                                    node.next_edges().begin() +
                                        node.sources.size());
-  Replay replay(step, node.sources, edges, originals);
-  NodePtr own = replay.node(findNonlinear(step, node));
+  Values known;
+  std::unique_ptr<Replay> replay;
+  if (StepPtr input = findSharedInput(step)) {
+    Cut cut = {input, {}, {}};
+    torch::autograd::Edge edge = LazyTensor::find(input, &cut.value);
+    cut.place = sourceOf(edge);
+    replay = std::make_unique<Replay>(step, cut, edge, originals);
+    known.emplace(input.get(), at::Tensor());
+  } else {
+    replay = std::make_unique<Replay>(step, node.sources, edges, originals);
+    for (const StepPtr &source : findWidened(step, node.sources))
+      known.emplace(source.get(), at::Tensor());
+  }
+  NodePtr own = replay->node(findNonlinear(step, std::move(known)));
   value.isFinished = true;
   value.step.reset();
   if (isReplaceable(step, node)) {
@@ -87,7 +112,7 @@ static Result runOwn(const StepPtr &step, LazyTensor &tensor, Value &value,
     node.step.reset();
     node.isFinished = true;
   }
-  return {replay.value().detach(), Computed::ByNodes};
+  return {replay->value().detach(), Computed::ByNodes};
 }
 
 static Result computeForward(const StepPtr &step) {
@@ -112,6 +137,9 @@ static Ending endingOf(const Value &value, bool readerSaves) {
   ending.constants = bytesOf(value.constants);
   ending.isSingle = value.steps()->length == 1;
   ending.isWidened = value.sources.areWidened();
+  ending.sharesInput = value.policy == Policy::Fad && held.isOneOperator &&
+                       !held.isFirst && held.saves == Saves::Input &&
+                       findSharedInput(value.steps());
   if (held.isOneOperator)
     ending.derivative = Derivative::Operator;
   else if (held.form == Derivative::Number)

@@ -28,6 +28,7 @@ LazyTensor::LazyTensor(StepPtr step, const at::Tensor &like,
       place(std::make_shared<LazyPlace>(this)) {
   set_sizes_and_strides(like.sizes(), like.strides());
   storage_access_should_throw_ = true;
+  this->step->place = place;
   ++live;
 }
 
@@ -83,6 +84,24 @@ LazyTensor::Dropped LazyTensor::forget() {
   if (step)
     --live;
   return {std::move(step), {}, std::move(operands)};
+}
+
+torch::autograd::Edge LazyTensor::find(const StepPtr &step, at::Tensor *value) {
+  torch::autograd::Edge edge;
+  Dropped dropped;
+  if (auto *place = static_cast<LazyPlace *>(step->place.get()))
+    place->visit([&](LazyTensor &tensor) {
+      auto *own = castTo<Value>(tensor.get_backend_meta());
+      if (tensor.list != LazyTensors::ofThread() || !own ||
+          own->tensor != &tensor || !own->sequence || !own->isCurrent())
+        return;
+      edge = {share<torch::autograd::Node>(own->sequence), 0};
+      if (!value)
+        return;
+      dropped = tensor.computeVisited({});
+      *value = aliasOf(*Borrowed(&tensor));
+    });
+  return edge;
 }
 
 void LazyTensor::compute() {

@@ -94,6 +94,11 @@ public:
     dropped = forget();
     return true;
   }
+  /// The tensor of a step, if it is there, is the thread's own, and is what the
+  /// step computes: its node's edge. With `value`, it is computed, and an alias
+  /// is put there.
+  static torch::autograd::Edge find(const StepPtr &step,
+                                    at::Tensor *value = nullptr);
   /// No write to what the sequence reads is waited for any more.
   void leave();
   /// Takes the elements of a tensor. Within `evaluate`.

@@ -221,7 +221,8 @@ Choice finishWhole(Policy policy, const Ending &ending) {
   bool isShared = ending.isSingle || ending.saves == Saves::Constant ||
                   (ending.isLast && ending.saves == Saves::Result);
   if (policy == Policy::Fad) {
-    isShared |= (ending.isFirst && ending.saves == Saves::Input) ||
+    isShared |= ((ending.isFirst || ending.sharesInput) &&
+                 ending.saves == Saves::Input) ||
                 ending.value > ending.saved;
     return isShared ? choice : Choice{Kept::Tensor, false};
   }

@@ -256,6 +256,9 @@ struct Ending {
   /// Whether the sequence is one operator, and whether a source is kept in a
   /// narrower type than it is read in.
   bool isSingle = false, isWidened = false;
+  /// Of Derivative::Operator: whether the tensor that the operator reads is
+  /// there, so that another reader may save it as well.
+  bool sharesInput = false;
   /// Bytes of the sources and of the value, and those that nodes save at least
   /// in eager PyTorch; and of the constants that they do not save.
   int64_t sources = 0, value = 0, saved = 0, constants = 0;

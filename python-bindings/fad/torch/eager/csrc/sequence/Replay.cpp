@@ -313,6 +313,22 @@ Replay::Replay(const StepPtr &end, c10::ArrayRef<Source> sources,
                &shortcuts);
 }
 
+Replay::Replay(const StepPtr &end, const Cut &cut, const Edge &edge,
+               const Originals &originals) {
+  c10::InferenceMode normal(false);
+  at::AutoGradMode on(true);
+  Values values;
+  values.emplace(
+      cut.step.get(),
+      addLeaf(aliasOf(cut.value), cut.place, cut.place, edge).tensor);
+  auto lead = [&](Step &step) { return this->lead(step, {}, {}); };
+  auto visit = [&](const at::Tensor &value) {
+    nodes.push_back(value.grad_fn());
+  };
+  result = run(end, lead, visit, /*usesComputed=*/false, originals,
+               std::move(values));
+}
+
 Replay::Replay(const StepPtr &end, const at::Tensor &numbers) {
   c10::InferenceMode normal(false);
   at::AutoGradMode on(true);

@@ -112,6 +112,9 @@ struct Step : c10::intrusive_ptr_target {
   /// Kernels that compute the value, once that was asked for.
   std::shared_ptr<Program> program;
 
+  /// Of a deferred one: the place of its tensor (`LazyPlace`).
+  std::shared_ptr<void> place;
+
   std::mutex access;
   std::shared_ptr<const ComputedValue> computed;
 
@@ -228,6 +231,10 @@ public:
   /// The same, from the values at which the sequence is cut.
   Replay(const StepPtr &end, c10::ArrayRef<Source> sources,
          const std::vector<Cut> &cuts);
+
+  /// The same, from the one value `cut`, whose gradient goes to `edge`.
+  Replay(const StepPtr &end, const Cut &cut, const torch::autograd::Edge &edge,
+         const Originals &originals);
 
   /// The same operators on other numbers, in place of all sources.
   Replay(const StepPtr &end, const at::Tensor &numbers);
