@@ -7,6 +7,7 @@ import itertools
 import torch
 import torch.nn.functional as F
 from checks import Checks
+from cuda_autocast import CudaAutocast, find_missing
 
 import fad.torch
 from fad.torch.eager import _kernels
@@ -205,6 +206,43 @@ KEPT = {
 }
 
 
+# Operators of autocast's lists on CUDA: in the narrow type, in float32, and in the widest.
+LISTED = {
+    "acos": lambda h: torch.acos(torch.sigmoid(h)),
+    "asin": lambda h: torch.asin(torch.sigmoid(h) * 0.5),
+    "cosh": lambda h: torch.cosh(h) * h,
+    "sinh": lambda h: torch.sinh(torch.tanh(h)),
+    "erfinv": lambda h: torch.erfinv(torch.sigmoid(h) * 0.5),
+    "cumprod": lambda h: torch.cumprod(torch.sigmoid(h), 0) * h,
+    "prelu": lambda h: F.prelu(torch.sin(h.float()), WEIGHT[0, :1].clone().requires_grad_()),
+    "addcmul": lambda h: torch.addcmul(h, torch.tanh(h), h, value=2),
+    "addcdiv": lambda h: torch.addcdiv(h.float(), h, torch.sigmoid(h), value=2),
+}
+
+
+def has_listed(function, mode):
+    """Gradients of a product and a function under autocast, which the engines keep no more of."""
+
+    def run(x, mode=None):
+        with nest(mode), CudaAutocast():
+            return function(x @ WEIGHT).float().flip(0)
+
+    def differentiate(mode=None):
+        x = values.clone().requires_grad_()
+        return torch.autograd.grad(run(x, mode).sum(), x)[0]
+
+    values = torch.randn(64, 64) * 0.1
+    found, expected = differentiate(mode), differentiate()
+    error = (found - expected).norm() / expected.norm()
+    assert error < 0.02, error
+    x = values.clone().requires_grad_()
+    found, most = (
+        fad.torch.saved_memory(lambda x: run(x, each), x, measure=False).bytes
+        for each in (mode, None)
+    )
+    assert found <= most, (found, most)
+
+
 def keeps_no_more(function, mode):
     def run(x, mode=None):
         with nest(mode):
@@ -236,6 +274,9 @@ def main():
         check(f"{name}: second, {engine}", lambda: has_second_derivatives(function, engine))
     for (name, function), mode in itertools.product(KEPT.items(), MODES):
         check(f"{name}: bytes, {mode}", lambda: keeps_no_more(function, mode))
+    assert not (missing := find_missing()), missing
+    for (name, function), mode in itertools.product(LISTED.items(), MODES):
+        check(f"{name}, {mode}", lambda: has_listed(function, mode))
     check.finish()
 
 
