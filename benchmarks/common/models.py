@@ -205,6 +205,43 @@ def make_unet(sizes: dict) -> Model:
     return Model(module, (torch.randn(shape), steps, torch.randn(shape)))
 
 
+class EfficientNetBlock(nn.Module):
+    """A block that widens images, convolves each channel, weighs channels by their means, and narrows
+    images again."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        inner = 4 * width
+        self.widen, self.first = nn.Conv2d(width, inner, 1, bias=False), nn.BatchNorm2d(inner)
+        self.each = nn.Conv2d(inner, inner, 3, padding=1, groups=inner, bias=False)
+        self.second = nn.BatchNorm2d(inner)
+        self.squeeze, self.excite = nn.Conv2d(inner, width, 1), nn.Conv2d(width, inner, 1)
+        self.narrow, self.last = nn.Conv2d(inner, width, 1, bias=False), nn.BatchNorm2d(width)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y = F.silu(self.first(self.widen(x)))
+        y = F.silu(self.second(self.each(y)))
+        means = y.mean((2, 3), keepdim=True)
+        y = y * self.excite(F.silu(self.squeeze(means))).sigmoid()
+        return x + self.last(self.narrow(y))
+
+
+class EfficientNet(nn.Module):
+    """Blocks of an EfficientNet (Tan and Le 2019) at one resolution, and their mean square."""
+
+    def __init__(self, width: int, blocks: int) -> None:
+        super().__init__()
+        self.blocks = nn.Sequential(*(EfficientNetBlock(width) for _ in range(blocks)))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.blocks(x).square().mean()
+
+
+def make_efficientnet(sizes: dict) -> Model:
+    images = torch.randn(sizes["batch"], sizes["width"], sizes["pixels"], sizes["pixels"])
+    return Model(EfficientNet(sizes["width"], sizes["blocks"]), (images,))
+
+
 class Alone(nn.Module):
     """An activation of a large tensor, with little else."""
 
@@ -252,6 +289,7 @@ MAKERS: dict[str, Callable[[dict], Model]] = {
     "resnet": make_resnet,
     "t5": make_t5,
     "unet": make_unet,
+    "effnet": make_efficientnet,
     "frozen-relu": make_frozen,
     "mish": make_mish,
     # Of many layers, for budgets.
@@ -268,6 +306,7 @@ SIZES: dict[str, dict] = {
     "resnet": dict(blocks=[1, 1, 2, 1], width=256, batch=4, pixels=128),
     "t5": dict(layers=1, width=512, heads=8, batch=2, length=128, dropout=0.1),
     "unet": dict(width=64, batch=4, pixels=32, dropout=0.1),
+    "effnet": dict(blocks=1, width=32, batch=4, pixels=56),
     "frozen-relu": dict(layers=8, width=128, batch=8192),
     "mish": dict(width=1024, batch=1024),
     "deep": dict(layers=8, width=192, heads=4, batch=8, length=256),
@@ -282,6 +321,7 @@ QUICK: dict[str, dict] = {
     "resnet": dict(blocks=[1, 1, 1, 1], width=16, batch=2, pixels=32),
     "t5": dict(layers=1, width=32, heads=2, batch=2, length=16, dropout=0.1),
     "unet": dict(width=8, batch=2, pixels=8, dropout=0.1),
+    "effnet": dict(blocks=1, width=8, batch=2, pixels=16),
     "frozen-relu": dict(layers=2, width=64, batch=64),
     "mish": dict(width=64, batch=64),
     "deep": dict(layers=2, width=32, heads=2, batch=2, length=16),

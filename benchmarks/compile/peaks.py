@@ -19,7 +19,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "common"))
 import figures
 from figures import MIB
 
-NAMES = ("bert", "gpt2", "llama", "vit", "convnext", "resnet", "t5", "unet", "deep")
+NAMES = ("bert", "gpt2", "llama", "vit", "convnext", "resnet", "t5", "unet", "effnet", "deep")
 
 # Batches of models whose peak is otherwise that of their weights' gradients, of any selection.
 BATCHES = dict.fromkeys(("bert", "gpt2", "llama", "t5"), 16) | {"vit": 32}
