@@ -102,6 +102,9 @@ def _is_worth(grouped: list[fx.Node]) -> bool:
 
 def _has_small_filter(node: fx.Node) -> bool:
     image, filter_ = (node.args[place].meta["val"] for place in (1, _FILTER))
+    # Inductor has no such layout of rows and volumes.
+    if image.dim() != 4:
+        return False
     results, channels, *sizes = map(estimate_size, filter_.shape)
     groups = node.args[_GROUPS]
     padded = math.prod(-(-count // _PADDED) * _PADDED for count in (results // groups, channels))
