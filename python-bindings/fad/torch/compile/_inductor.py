@@ -363,7 +363,7 @@ class Choices(_ChunkChoices):
         `score` bytes."""
         later = self._count_later(scheduler, node1, node2)
         waiting = min(later, self._count_earlier(scheduler, node1, node2))
-        shared = score - _count_unread(node1, node2)
+        shared = max(score - _count_unread(node1, node2), 0)
         return waiting <= _WAITING * shared or self._has_room(scheduler, node1, node2, waiting)
 
     def _may_share(
@@ -373,7 +373,7 @@ class Choices(_ChunkChoices):
         first, second = sorted((node1, node2), key=lambda node: node.min_order)
         later = self._count_later(scheduler, first, second)
         waiting = min(later, self._count_earlier(scheduler, first, second))
-        shared = score - _count_unread(first, second)
+        shared = max(score - _count_unread(first, second), 0)
         return waiting <= _WAITING * shared or self._has_room(scheduler, first, second, waiting)
 
     def _has_room(

@@ -279,11 +279,11 @@ def has_budgets() -> bool:
 
 def warn_of_budgets() -> None:
     """Warns of the graphs that exceed their budgets, once for each budget."""
-    for message, place in _describe(_all):
+    for message, place in _find_exceeded(_all):
         warn(message, place)
 
 
-def _describe(planned: Planned) -> Iterator[tuple[str, _Place | None]]:
+def _find_exceeded(planned: Planned) -> Iterator[tuple[str, _Place | None]]:
     """Yields, of each budget of `planned` that graphs exceed, the text of a warning and its place, and
     leaves none."""
     while planned:
@@ -297,7 +297,7 @@ def _describe(planned: Planned) -> Iterator[tuple[str, _Place | None]]:
 
 def describe_budgets(planned: Planned) -> list[str]:
     """Returns the texts of the warnings of graphs that were `planned` apart."""
-    return [message for message, _ in _describe(planned)]
+    return [message for message, _ in _find_exceeded(planned)]
 
 
 @contextlib.contextmanager

@@ -136,6 +136,88 @@ def check_overtaken(check):
             check(f"overtaken, {mode}", lambda: run(mode))
 
 
+def check_leaves(check):
+    """A thread writes to the leaf of another one's sequence, whose derivative eager PyTorch would have, or
+    not: then backward refuses it."""
+    programs = {
+        "one operator": torch.sigmoid,
+        "two": lambda x: torch.exp(x) * 2,
+        "three": lambda x: torch.tanh(torch.exp(x) * 2),
+        "a linear end": lambda x: torch.tanh(torch.exp(x) * 2) * X,
+        "bits": lambda x: torch.relu(x) * 2,
+    }
+
+    def run(program, mode):
+        x, results = X.clone().requires_grad_(), []
+        recorded, written = threading.Event(), threading.Event()
+
+        def record():
+            with fad.torch.nest(**mode):
+                y = program(x)
+                recorded.set()
+                written.wait()
+                results.append(y @ WEIGHT)
+
+        reader = threading.Thread(target=record)
+        reader.start()
+        recorded.wait()
+        with fad.torch.nest(**mode), torch.no_grad():
+            x.add_(1)
+        written.set()
+        reader.join()
+        own = X.clone().requires_grad_()
+        expected = program(own) @ WEIGHT
+        torch.testing.assert_close(results, [expected])
+        try:
+            found = torch.autograd.grad(results[0].sum(), x)
+        except RuntimeError as error:
+            assert mode["policy"] == "auto" and "modified by an inplace operation" in str(error)
+        else:
+            torch.testing.assert_close(found, torch.autograd.grad(expected.sum(), own))
+
+    for (name, program), mode in itertools.product(programs.items(), MODES):
+        check(f"leaves, {name}, {mode}", lambda: run(program, mode))
+
+
+def check_torn(check):
+    """An operator ends a sequence while another thread is writing to the leaf: no gradient has elements of
+    before and after the write."""
+
+    def run(program, mode):
+        x = torch.linspace(-1, 1, 2_000_000).double().view(1000, 2000).requires_grad_()
+        before, elements = x.detach().clone(), x.detach().numpy()
+        first, results, recorded = elements[0, 0], [], threading.Event()
+
+        def record():
+            with fad.torch.nest(**mode):
+                y = program(x)
+                recorded.set()
+                while elements[0, 0] == first:
+                    pass
+                results.append(y.sum(1))
+
+        reader = threading.Thread(target=record)
+        reader.start()
+        recorded.wait()
+        with fad.torch.nest(**mode), torch.no_grad():
+            x.lgamma_()
+        reader.join()
+        own = before.requires_grad_()
+        expected = program(own).sum(1)
+        torch.testing.assert_close(results, [expected])
+        try:
+            found = torch.autograd.grad(results[0].sum(), x)
+        except RuntimeError as error:
+            assert mode["policy"] == "auto" and "modified by an inplace operation" in str(error)
+        else:
+            torch.testing.assert_close(found, torch.autograd.grad(expected.sum(), own))
+
+    programs = {"sigmoid": lambda x: torch.sigmoid(x) * 2, "relu": lambda x: torch.relu(x) * 2}
+    for (name, program), mode in itertools.product(programs.items(), MODES):
+        if mode["engine"] == "deferred":
+            check(f"torn, {name}, {mode}", lambda: run(program, mode))
+
+
 class Parts:
     """Random programs of threads, each of which reads and overwrites its own parts of two shared
     memories: of a source, and of constants."""
@@ -180,7 +262,7 @@ class Parts:
         try:
             with fad.torch.nest(**self.mode):
                 value = self.run(i)
-        except RuntimeError:
+        except BaseException:
             self.written.abort()
             raise
         # A write beside a backward would need a lock.
@@ -214,5 +296,7 @@ if __name__ == "__main__":
     check_threads(check)
     check_meanwhile(check)
     check_overtaken(check)
+    check_leaves(check)
+    check_torn(check)
     check_parts(check)
     check.finish()

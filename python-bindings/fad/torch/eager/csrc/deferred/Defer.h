@@ -36,9 +36,13 @@ StepPtr findRunOwn(LazyTensor &tensor);
 /// derivative. `originals` are those of `findRunOwn`.
 void evaluate(LazyTensor &tensor, const Originals &originals);
 
-/// Computes the value alone, for a thread that writes to what another one's
-/// sequence reads, and leaves the node to that one. Backward may read copies.
-void evaluateElsewhere(LazyTensor &tensor);
+/// Computes the value alone, for a thread that is going to write to memory that
+/// another one's sequence reads, and leaves the node to that one, of which
+/// backward reads copies. Leaves have none but under Policy::Fad, where eager
+/// PyTorch's derivative would be there. Returns memory, the end of which may
+/// wait for Python's lock.
+std::vector<c10::Storage> evaluateElsewhere(LazyTensor &tensor,
+                                            const at::Tensor &written);
 
 /// Decides what is kept of a deferred sequence, at the end of which an operator
 /// reads the value, and computes the value.

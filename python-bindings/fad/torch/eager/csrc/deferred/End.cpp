@@ -9,7 +9,10 @@
 #include "deferred/Defer.h"
 #include "deferred/Fused.h"
 #include "sequence/Bits.h"
+#include "sequence/ReadMemory.h"
 #include <ATen/ATen.h>
+#include <chrono>
+#include <thread>
 
 namespace fad::eager {
 
@@ -210,10 +213,82 @@ void evaluate(LazyTensor &tensor, const Originals &originals) {
   fill({result, how});
 }
 
-void evaluateElsewhere(LazyTensor &tensor) {
+std::vector<c10::Storage> evaluateElsewhere(LazyTensor &tensor,
+                                            const at::Tensor &written) {
   OutsideModes guard;
-  Result result = computeForward(tensor.getStep());
+  StepPtr end = tensor.getStep();
+  Result result = computeForward(end);
   tensor.fill(result.first, result.second);
+  std::vector<c10::Storage> before;
+  if (end->policy != Policy::Fad)
+    return before;
+  std::lock_guard<std::mutex> lock(copying());
+  for (Step *step : order(end))
+    if (const Step::Constant &source = step->value;
+        !step->op && source.isLeaf && mayCopy(source, written))
+      before.push_back(readCopy(*step, source, copyElements(source.tensor)));
+  return before;
+}
+
+/// The memories that a sequence reads.
+static std::vector<c10::Storage> getMemories(const StepPtr &end) {
+  std::vector<c10::Storage> memories;
+  visitInputs(end, [&](const Step::Constant &input) {
+    memories.push_back(getMemory(input));
+  });
+  return memories;
+}
+
+static bool areSame(const std::vector<c10::Storage> &some,
+                    const std::vector<c10::Storage> &others) {
+  return std::equal(some.begin(), some.end(), others.begin(), others.end(),
+                    [](const auto &one, const auto &other) {
+                      return one.unsafeGetStorageImpl() ==
+                             other.unsafeGetStorageImpl();
+                    });
+}
+
+template <typename Predicate>
+static bool isAnyInput(const StepPtr &end, Predicate predicate) {
+  bool isAny = false;
+  visitInputs(end, [&](const Step::Constant &input) {
+    isAny = isAny || predicate(input);
+  });
+  return isAny;
+}
+
+static bool isWritten(const StepPtr &end) {
+  NoNewWrites writes;
+  return isAnyInput(end, [&](const Step::Constant &input) {
+    return writes.isWritten(input);
+  });
+}
+
+/// The derivative of a value that is there. Undefined where another thread has
+/// written to what it is computed from.
+///
+/// A write that has begun has a copy made of the elements, which are then
+/// derived again, or changes their version when it ends. It may need what this
+/// thread holds, such as Python's lock, so that it is not waited for for long.
+static at::Tensor deriveComputed(const StepPtr &step, const SequenceNode &node,
+                                 const at::Tensor &value) {
+  constexpr std::chrono::microseconds pause(50);
+  int pauses = 2000;
+  std::vector<c10::Storage> before = getMemories(step);
+  at::Tensor derivative = derive(step, node, value);
+  for (;;) {
+    std::vector<c10::Storage> now = getMemories(step);
+    if (!areSame(before, now)) {
+      before = std::move(now);
+      derivative = derive(step, node, value);
+      continue;
+    }
+    if (!isWritten(step))
+      return derivative;
+    if (isAnyInput(step, isModified) || !pauses--)
+      return {};
+    std::this_thread::sleep_for(pause);
+  }
 }
 
 /// Keeps the derivative of a computed value in few bits, if there are levels,
@@ -222,7 +297,7 @@ static bool packDerivative(const at::Tensor &tensor, SequenceNode &node,
                            const LevelsPtr &levels) {
   OutsideModes guard;
   at::Tensor derivative =
-      node.step ? derive(node.step, node, tensor) : node.held.tensor;
+      node.step ? deriveComputed(node.step, node, tensor) : node.held.tensor;
   if (!derivative.defined())
     return false;
   node.bits = levels ? packLevels(derivative, *levels)
@@ -276,15 +351,16 @@ static Choice keep(const at::Tensor &tensor, LazyTensor &lazy, Value &value,
       // which this reader has no use for.
       if (!value.bits || choice.kept != Kept::Operator || !runs())
         lazy.compute();
-      // Another thread has computed the value alone. Until this one leaves,
-      // what others overwrite is copied.
-      Kept kept = openNodeOf(lazy) ? findUnread(lazy) : Kept::Sources;
-      if (kept == Kept::Operator) {
-        runOwn(step, lazy, value, Originals(step));
-        return choice;
+      // Another thread has computed the value alone, and may be writing. Until
+      // this one leaves, what others overwrite is copied.
+      if (openNodeOf(lazy) && findUnread(lazy) != Kept::Sources) {
+        at::Tensor derivative = node.sources.size() == 1
+                                    ? deriveComputed(step, node, tensor)
+                                    : at::Tensor();
+        if (!derivative.defined())
+          return {Kept::Sources, false};
+        close(value, step, std::move(derivative), tensor.scalar_type());
       }
-      if (kept != Kept::Sources)
-        close(value, step, derive(step, node, tensor), tensor.scalar_type());
       Choice found = findKept(value);
       return found.kept == Kept::Number ? choice : found;
     }

@@ -83,7 +83,7 @@ void LazyTensor::leave() {
 LazyTensor::Dropped LazyTensor::forget() {
   if (step)
     --live;
-  return {std::move(step), {}, std::move(operands)};
+  return {std::move(step), {}, std::move(operands), {}};
 }
 
 torch::autograd::Edge LazyTensor::find(const StepPtr &step, at::Tensor *value) {
@@ -129,18 +129,24 @@ void LazyTensor::computeOnce() {
   dropped = computeVisited(originals);
 }
 
-LazyTensor::Dropped LazyTensor::computeVisited(const Originals &originals,
-                                               bool isOwn) {
+LazyTensor::Dropped LazyTensor::computeVisited(const Originals &originals) {
   if (isComputed())
     return {};
   OnRecordedStream there(stream);
-  if (isOwn)
-    evaluate(*this, originals);
-  else
-    evaluateElsewhere(*this);
+  evaluate(*this, originals);
   Dropped dropped = forget();
-  if (isOwn && !openNodeOf(*this))
+  if (!openNodeOf(*this))
     dropped.open = std::move(open);
+  return dropped;
+}
+
+LazyTensor::Dropped LazyTensor::computeElsewhere(const at::Tensor &written) {
+  if (isComputed())
+    return {};
+  OnRecordedStream there(stream);
+  std::vector<c10::Storage> memories = evaluateElsewhere(*this, written);
+  Dropped dropped = forget();
+  dropped.memories = std::move(memories);
   return dropped;
 }
 
@@ -327,7 +333,8 @@ void LazyTensors::computeReadersOf(const at::Tensor &tensor) {
       place->visit([&](LazyTensor &lazy) {
         if (!isReader(lazy))
           return;
-        dropped = lazy.computeVisited(originals, isOwn);
+        dropped = isOwn ? lazy.computeVisited(originals)
+                        : lazy.computeElsewhere(tensor);
         if (lazy.work)
           lazy.work->wait();
       });

@@ -136,6 +136,7 @@ private:
   struct Dropped {
     StepPtr step, open;
     std::vector<at::Tensor> operands;
+    std::vector<c10::Storage> memories;
   };
   Dropped forget();
   /// The originals that the computation of the tensor at a place needs, or none
@@ -146,8 +147,10 @@ private:
   /// Nobody visits the tensor any more.
   void disappear();
   void computeOnce();
-  /// The same within a visit, of the thread's own, or of another one's tensor.
-  Dropped computeVisited(const Originals &originals, bool isOwn = true);
+  /// The same within a visit.
+  Dropped computeVisited(const Originals &originals);
+  /// The same for another thread, which is going to write to a tensor.
+  Dropped computeElsewhere(const at::Tensor &written);
   LazyTensor &get() const { return const_cast<LazyTensor &>(*this); }
 
   StepPtr step;

@@ -15,15 +15,6 @@
 
 namespace fad::eager {
 
-/// Whether a copy of an input stands for what a write to memory overwrites.
-static bool mayCopy(const Step::Constant &input, const at::Tensor &written) {
-  const at::Tensor &tensor = input.tensor;
-  if (!tensor.defined() || !tensor.has_storage() ||
-      !tensor.storage().is_alias_of(written.storage()) || isModified(input))
-    return false;
-  return canCopy(tensor);
-}
-
 /// The steps of sequences.
 static std::unordered_set<Step *> stepsOf(const std::vector<StepPtr> &ends) {
   std::unordered_set<Step *> steps;

@@ -9,6 +9,7 @@
 #include "sequence/ReadMemory.h"
 #include <ATen/ops/as_strided.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
+#include <pthread.h>
 #include <thread>
 
 namespace fad::eager {
@@ -18,22 +19,26 @@ struct Readers {
   std::mutex mutex;
   std::unordered_map<const c10::StorageImpl *, Step::Readers> all;
   /// The memories that operators are writing to, with their threads.
-  std::vector<std::pair<const c10::StorageImpl *, std::thread::id>> written;
+  std::unordered_multimap<const c10::StorageImpl *, std::thread::id> written;
 
   /// With the lock: whether another thread is writing to a memory.
   bool isWritten(const c10::StorageImpl *memory) const {
-    return memory &&
-           std::any_of(written.begin(), written.end(), [&](const auto &each) {
-             return each.first == memory &&
-                    each.second != std::this_thread::get_id();
-           });
+    auto [begin, end] = written.equal_range(memory);
+    return std::any_of(begin, end, [&](const auto &each) {
+      return each.second != std::this_thread::get_id();
+    });
   }
 };
 } // namespace
 
 static Readers &readers() {
   // Steps may go when the process ends.
-  static auto *readers = new Readers();
+  static auto *readers = [] {
+    static auto *made = new Readers();
+    // A child has none of the threads that were writing.
+    pthread_atfork(nullptr, nullptr, [] { made->written.clear(); });
+    return made;
+  }();
   return *readers;
 }
 
@@ -47,6 +52,9 @@ static const c10::StorageImpl *memoryOf(const at::Tensor &tensor) {
              ? tensor.storage().unsafeGetStorageImpl()
              : nullptr;
 }
+
+/// Whether all elements of a tensor are those of its memory, and not negated.
+static bool canCopy(const at::Tensor &tensor);
 
 void addReader(const StepPtr &step) {
   bool isWritten = false;
@@ -128,10 +136,13 @@ c10::Storage readCopy(Step &step, const Step::Constant &input,
   const c10::StorageImpl *memory = memoryOf(input.tensor);
   auto found = std::find_if(step.read.begin(), step.read.end(),
                             [&](auto &each) { return each.first == memory; });
-  if (found == step.read.end())
+  // A write looks for no leaf.
+  if (found == step.read.end() && !input.isLeaf)
     return before;
-  remove(readers(), *found, removed);
-  step.read.erase(found);
+  if (found != step.read.end()) {
+    remove(readers(), *found, removed);
+    step.read.erase(found);
+  }
   forgetSilentWrites(copy);
   alias->set_allow_tensor_metadata_change(true);
   alias->set_sizes_and_strides(copy.sizes(), copy.strides());
@@ -149,10 +160,17 @@ static int64_t countSpan(const at::Tensor &tensor) {
   return tensor.numel() ? span : 0;
 }
 
-bool canCopy(const at::Tensor &tensor) {
+static bool canCopy(const at::Tensor &tensor) {
   auto end = static_cast<size_t>(tensor.storage_offset() + countSpan(tensor));
   return end * tensor.itemsize() <= tensor.storage().nbytes() &&
          !tensor.is_neg() && !tensor.is_conj();
+}
+
+bool mayCopy(const Step::Constant &input, const at::Tensor &written) {
+  const at::Tensor &tensor = input.tensor;
+  return tensor.defined() && tensor.has_storage() &&
+         tensor.storage().is_alias_of(written.storage()) &&
+         !isModified(input) && canCopy(tensor);
 }
 
 at::Tensor copyElements(const at::Tensor &tensor) {
@@ -168,9 +186,10 @@ void WriteUnderWay::add(const at::Tensor &written) {
   const c10::StorageImpl *memory = memoryOf(written);
   if (!memory)
     return;
+  if (!memories.insert(memory).second)
+    return;
   std::lock_guard<std::mutex> lock(readers().mutex);
-  readers().written.emplace_back(memory, std::this_thread::get_id());
-  memories.push_back(memory);
+  readers().written.emplace(memory, std::this_thread::get_id());
 }
 
 WriteUnderWay::~WriteUnderWay() {
@@ -179,9 +198,11 @@ WriteUnderWay::~WriteUnderWay() {
   std::lock_guard<std::mutex> lock(readers().mutex);
   auto &written = readers().written;
   for (const c10::StorageImpl *memory : memories) {
-    auto found = std::find(written.begin(), written.end(),
-                           std::make_pair(memory, std::this_thread::get_id()));
-    if (found != written.end())
+    auto [begin, end] = written.equal_range(memory);
+    auto found = std::find_if(begin, end, [](const auto &each) {
+      return each.second == std::this_thread::get_id();
+    });
+    if (found != end)
       written.erase(found);
   }
 }

@@ -16,6 +16,7 @@
 #define FAD_EAGER_READMEMORY_H
 
 #include "sequence/Steps.h"
+#include <unordered_set>
 
 namespace fad::eager {
 
@@ -28,6 +29,8 @@ void addReader(const StepPtr &step);
 void removeReader(Step &step);
 /// The steps that read memory of a tensor, in all threads.
 std::vector<StepPtr> findReaders(const at::Tensor &tensor);
+/// Whether a copy of an input stands for what a write to memory overwrites.
+bool mayCopy(const Step::Constant &input, const at::Tensor &written);
 /// Has a source or constant of a step, and all that has the same alias of its
 /// tensor, read `copy`, which has its elements, at the version that it had.
 /// Returns the memory that it read before, the end of which may wait for
@@ -36,8 +39,6 @@ c10::Storage readCopy(Step &step, const Step::Constant &input,
                       const at::Tensor &copy);
 /// The lock of those that make copies.
 std::mutex &copying();
-/// Whether all elements of a tensor are those of its memory, and not negated.
-bool canCopy(const at::Tensor &tensor);
 /// A tensor of a copy of the elements, with the same strides where the elements
 /// take no more memory than they are many.
 at::Tensor copyElements(const at::Tensor &tensor);
@@ -54,7 +55,7 @@ public:
   void add(const at::Tensor &written);
 
 private:
-  c10::SmallVector<const c10::StorageImpl *, 2> memories;
+  std::unordered_set<const c10::StorageImpl *> memories;
 };
 
 /// Keeps operators from beginning to write. No reference to a tensor goes
