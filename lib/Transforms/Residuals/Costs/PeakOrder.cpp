@@ -281,14 +281,10 @@ public:
   }
 
   void end() {
-    for (unsigned time : times)
-      timeline.kernelOf[time] = {times.front(), times.back()};
-    for (auto [used, mask] : readers) {
-      unsigned last = llvm::Log2_64(mask);
-      if (timeline.last[used] <= times.back() &&
-          mask & ~(uint64_t(1) << last) & ~ancestors[last])
-        timeline.isHeld.set(used);
-    }
+    if (timeline.model.overwritesShared)
+      overwrite();
+    else
+      hold();
     times.clear();
     ancestors.clear();
     makerOf.clear();
@@ -298,6 +294,44 @@ public:
 private:
   /// Inductor makes no larger kernels.
   static constexpr size_t kMostOperations = 64;
+
+  /// Lets the operations have all of their operands and results at once.
+  void join() {
+    for (unsigned time : times)
+      timeline.kernelOf[time] = {times.front(), times.back()};
+  }
+
+  /// Keeps operands that the last operation to read one may not write over, as
+  /// it does not depend on all others that read it.
+  void hold() {
+    join();
+    for (auto [used, mask] : readers) {
+      unsigned last = llvm::Log2_64(mask);
+      if (timeline.last[used] <= times.back() &&
+          mask & ~(uint64_t(1) << last) & ~ancestors[last])
+        timeline.isHeld.set(used);
+    }
+  }
+
+  /// Lets operations write over operands of which they are the last to read
+  /// them, in an order in which more do, where one is found.
+  void overwrite();
+
+  /// Whether the operation `index` may write over the operand `used`.
+  bool fits(unsigned index, unsigned used) const;
+
+  /// For each of `order`, from the last one, the bytes of an operand that it
+  /// is the last of them to read and writes over, if there is one.
+  SmallVector<int64_t> findOverwritten(ArrayRef<unsigned> order,
+                                       ArrayRef<unsigned> operands) const;
+
+  /// Operations from the last one: each reads as few as possible of `operands`
+  /// that are not read behind it.
+  SmallVector<unsigned> sort(ArrayRef<unsigned> operands) const;
+
+  /// Those of `operands` that the operation `index` reads and none of `behind`.
+  SmallVector<unsigned> findFree(unsigned index, uint64_t behind,
+                                 ArrayRef<unsigned> operands) const;
 
   Timeline &timeline;
   int64_t elements = 0;
@@ -309,13 +343,104 @@ private:
   llvm::DenseMap<unsigned, uint64_t> readers;
 };
 
+bool PeakModel::Timeline::Kernel::fits(unsigned index, unsigned used) const {
+  const PeakModel &model = timeline.model;
+  const Node &node = model.nodes[timeline.steps[times[index]].number];
+  unsigned value = used % model.values.size();
+  return node.overwrites && model.elements[value] == elements &&
+         llvm::any_of(node.results, [&](unsigned result) {
+           return model.bytes[result] == model.bytes[value];
+         });
+}
+
+SmallVector<unsigned>
+PeakModel::Timeline::Kernel::findFree(unsigned index, uint64_t behind,
+                                      ArrayRef<unsigned> operands) const {
+  SmallVector<unsigned> found;
+  for (unsigned used : operands) {
+    uint64_t mask = readers.lookup(used);
+    if (mask >> index & 1 && !(mask & behind))
+      found.push_back(used);
+  }
+  return found;
+}
+
+SmallVector<int64_t> PeakModel::Timeline::Kernel::findOverwritten(
+    ArrayRef<unsigned> order, ArrayRef<unsigned> operands) const {
+  const PeakModel &model = timeline.model;
+  SmallVector<int64_t> sizes;
+  uint64_t behind = 0;
+  for (unsigned index : order) {
+    sizes.push_back(0);
+    for (unsigned used : findFree(index, behind, operands))
+      if (fits(index, used))
+        sizes.back() = model.bytes[used % model.values.size()];
+    behind |= uint64_t(1) << index;
+  }
+  return sizes;
+}
+
+SmallVector<unsigned>
+PeakModel::Timeline::Kernel::sort(ArrayRef<unsigned> operands) const {
+  SmallVector<unsigned> order;
+  uint64_t behind = 0;
+  while (order.size() < times.size()) {
+    uint64_t needed = 0;
+    for (unsigned index = 0; index < times.size(); ++index)
+      if (!(behind >> index & 1))
+        needed |= ancestors[index];
+    std::optional<std::tuple<bool, size_t, unsigned>> best;
+    for (unsigned index = times.size(); index-- > 0;) {
+      if ((behind | needed) >> index & 1)
+        continue;
+      SmallVector<unsigned> free = findFree(index, behind, operands);
+      bool isWaste =
+          llvm::none_of(free, [&](unsigned used) { return fits(index, used); });
+      if (!best || std::pair(isWaste, free.size()) <
+                       std::pair(std::get<0>(*best), std::get<1>(*best)))
+        best = {isWaste, free.size(), index};
+    }
+    order.push_back(std::get<2>(*best));
+    behind |= uint64_t(1) << order.back();
+  }
+  return order;
+}
+
+void PeakModel::Timeline::Kernel::overwrite() {
+  // One operation alone may write over any operand that is freed behind it.
+  if (times.size() < 2)
+    return;
+  const PeakModel &model = timeline.model;
+  SmallVector<unsigned> operands;
+  for (auto [used, mask] : readers)
+    if (timeline.last[used] <= times.back() && !makerOf.contains(used) &&
+        model.nodeOf[used % model.values.size()] >= 0)
+      operands.push_back(used);
+  llvm::sort(operands);
+  SmallVector<unsigned> inOrder =
+      llvm::to_vector(llvm::reverse(llvm::seq<unsigned>(0, times.size())));
+  SmallVector<unsigned> order = sort(operands);
+  SmallVector<int64_t> sizes = findOverwritten(order, operands);
+  // Those that gain nothing may be several kernels, of which each frees
+  // operands.
+  if (llvm::count(sizes, 0) >=
+      llvm::count(findOverwritten(inOrder, operands), 0))
+    return;
+  join();
+  for (unsigned used : operands)
+    timeline.isHeld.set(used);
+  for (auto [index, size] : llvm::zip_equal(order, sizes))
+    timeline.reusable[times[index]] = size;
+}
+
 void PeakModel::Timeline::findKernels() {
   kernelOf.resize(steps.size() + 1);
   for (unsigned time = 0; time <= steps.size(); ++time)
     kernelOf[time] = {time, time};
   isHeld.clear();
   isHeld.resize(isInMemory.size());
-  if (!model.fusion || model.overwritesShared)
+  reusable.assign(steps.size() + 1, 0);
+  if (!model.fusion)
     return;
   Kernel kernel(*this);
   for (unsigned time = 0; time < steps.size(); ++time) {

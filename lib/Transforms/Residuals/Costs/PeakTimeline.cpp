@@ -317,8 +317,6 @@ Cost::Count PeakModel::Timeline::getPeak() {
   }
   // After the last step, the results are in memory.
   LiveBytes live(steps.size() + 1);
-  // The largest of the buffers that are freed after each step.
-  SmallVector<int64_t> largest(steps.size() + 1);
   auto allocate = [&](unsigned number, int64_t size, unsigned time) {
     unsigned until = std::max(time, last[number]);
     // The link takes it during the next step.
@@ -326,7 +324,7 @@ Cost::Count PeakModel::Timeline::getPeak() {
       ++until;
     live.add(size, kernelOf[time].first, kernelOf[until].second);
     if (number >= isHeld.size() || !isHeld[number])
-      largest[until] = std::max(largest[until], size);
+      reusable[until] = std::max(reusable[until], size);
   };
   for (unsigned cotangent : model.cotangents)
     allocate(get(cotangent, inForward), model.bytes[cotangent], numForward);
@@ -345,8 +343,8 @@ Cost::Count PeakModel::Timeline::getPeak() {
     }
     const Node &node = model.nodes[number];
     Cost::Count temporary = node.temporaryBytes;
-    int64_t reusable =
-        node.overwrites && !getFirst(node, copy) ? largest[time] : 0;
+    int64_t free =
+        node.overwrites && !getFirst(node, copy) ? reusable[time] : 0;
     for (unsigned result : node.results) {
       if (copy == inForward && isEncoded(result)) {
         allocate(get(result, encoded), model.savedBytes[result], time);
@@ -356,9 +354,9 @@ Cost::Count PeakModel::Timeline::getPeak() {
         continue;
       int64_t size = model.bytes[result];
       // The operand's memory is the result's from here on.
-      if (size == reusable) {
+      if (size == free) {
         live.add(-size, kernelOf[time].first, kernelOf[time].second);
-        reusable = 0;
+        free = 0;
       }
       allocate(get(result, copy), size, time);
     }

@@ -148,6 +148,8 @@ private:
   /// kernel may write over it.
   SmallVector<std::pair<unsigned, unsigned>> kernelOf;
   llvm::BitVector isHeld;
+  /// For each step, the bytes of memory that its results may be written over.
+  SmallVector<int64_t> reusable;
 };
 
 } // namespace mlir::fad
