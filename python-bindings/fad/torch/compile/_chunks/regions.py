@@ -408,13 +408,37 @@ def _make(
             raise NotSeparable(f"{node.name} has several values, which would be read apart")
     for node in filter(growth.is_large, results):
         raise NotSeparable(f"{node.name} is read by others, and as large as all chunks")
-    region.bytes = _count_large(growth, ordered)
+    # A loop of a CPU picks an element where it writes its row. On a GPU, another kernel does, later.
+    kept = _find_picked(ordered) if region.device == "cuda" else set()
+    region.bytes = _count_large(growth, ordered, kept)
     return region
 
 
-def _count_large(growth: _Growth, nodes: list[fx.Node]) -> int:
+def _find_picked(nodes: list[fx.Node]) -> set[fx.Node]:
+    """Returns the products of `nodes` of which elements are picked that depend on a sum, as in the loss
+    of a class by logits: nothing is written over these before."""
+    # By what operations compute of products, element by element, the products; and what depends on
+    # a sum.
+    bases: dict[fx.Node, set[fx.Node]] = {}
+    summed: set[fx.Node] = set()
+    picked: set[fx.Node] = set()
+    for node in nodes:
+        read = set().union(*(bases.get(each, ()) for each in node.all_input_nodes))
+        kind = find_kind(node)
+        if get_packet(node) in PRODUCTS:
+            bases[node] = {node}
+        elif get_packet(node) is aten.gather:
+            picked |= read if summed.intersection(node.all_input_nodes) else set()
+        elif kind in ("view", "elementwise"):
+            bases[node] = read
+        if kind == "reduction" or summed.intersection(node.all_input_nodes):
+            summed.add(node)
+    return picked
+
+
+def _count_large(growth: _Growth, nodes: list[fx.Node], kept: set[fx.Node]) -> int:
     """Returns the bytes of the large values that are in memory at once: those that products make,
-    over which those that products read are written, or these."""
+    over which those that products read are written, or these, and those that are `kept`."""
     made: dict[fx.Node, int] = {}
     read: dict[fx.Node, int] = {}
     for node in nodes:
@@ -427,7 +451,8 @@ def _count_large(growth: _Growth, nodes: list[fx.Node]) -> int:
                 value = value.all_input_nodes[0]
             if growth.is_large(value):
                 read[value] = count_bytes(value)
-    return max(sum(made.values()), sum(read.values()))
+    held = sum(size for node, size in made.items() if node in kept)
+    return max(sum(made.values()), sum(read.values()) + held)
 
 
 def find_seeds(nodes: Iterable[fx.Node], least: int) -> Iterator[fx.Node]:
