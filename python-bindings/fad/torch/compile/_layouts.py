@@ -10,13 +10,14 @@ So backward has the layout where such copies of each filter are less than its im
 the schedules of both layouts tell which has the lower peak."""
 
 import math
-from collections.abc import Container
+from collections.abc import Callable, Container
 from typing import Any
 
 import torch
 from torch import fx
 
 from .._releases import copies_filters
+from ._peak import Schedule, find_scheduled_peak, list_scheduled
 from ._pytorch import Parts, get_fusions, inductor_config
 from ._sizes import estimate_size
 
@@ -52,6 +53,23 @@ def list_layouts(parts: Parts, options: Container[str]) -> list[bool]:
         return []
     is_last = _is_worth(grouped)
     return [False] if copies_filters() else [is_last, not is_last]
+
+
+def choose_layout(
+    parts: Parts,
+    options: Container[str] | None,
+    schedule: Callable[[Parts], tuple[Schedule, Schedule]],
+) -> int:
+    """Marks backward with the layout by which schedules of `parts` have the lowest peak, where a user has
+    set Inductor's `options`, and returns the peak. With None, there is nothing to choose."""
+    peaks: dict[bool | None, int] = {}
+    layouts = [] if options is None else list_layouts(parts, options)
+    for layout in layouts or [None]:
+        mark_layout(parts, layout)
+        peaks[layout] = find_scheduled_peak(list_scheduled(*parts, schedule(parts)))[0]
+    best = min(peaks, key=peaks.__getitem__)
+    mark_layout(parts, best)
+    return peaks[best]
 
 
 def mark_layout(parts: Parts, is_last: bool | None) -> None:

@@ -22,7 +22,7 @@ from ._budget import BOUND, Trial, check_fraction, check_slowdown
 from ._budget import find_budget, find_estimate, find_within
 from ._import import import_joint, is_tangent
 from ._judge import choose_by_time
-from ._layouts import list_layouts, mark_layout
+from ._layouts import choose_layout
 from ._log import (
     WARNED,
     log_rates,
@@ -34,7 +34,7 @@ from ._log import (
 )
 from ._notes import note_bytes, note_fraction, note_other_budgets, note_sizes
 from ._parts import partition_joint, without_collection
-from ._peak import Schedule, count_bytes, find_scheduled_peak, list_scheduled, peak_bytes
+from ._peak import Schedule, count_bytes, peak_bytes
 from ._pytorch import (
     CustomPartitionerFn,
     Parts,
@@ -280,15 +280,8 @@ class Partitioner(CustomPartitionerFn):
         def schedule(parts: Parts, fuses: bool) -> int:
             # The selection that needs no budget may take less where Inductor fuses as it does then.
             mark_fused(parts, fuses)
-            layouts = list_layouts(parts, self.given) if self.has_decompositions else []
-            peaks = {}
-            for layout in layouts or [None]:
-                mark_layout(parts, layout)
-                schedules = self._schedule(parts, num_fwd_outputs)
-                peaks[layout] = find_scheduled_peak(list_scheduled(*parts, schedules))[0]
-            layout = min(peaks, key=peaks.__getitem__)
-            mark_layout(parts, layout)
-            return peaks[layout]
+            options = self.given if self.has_decompositions else None
+            return choose_layout(parts, options, schedule_once)
 
         # Inductor compiles for the sizes of the batch, and graphs inside of others with these.
         is_checked = self.is_fused and joint_inputs and not self.sizes
