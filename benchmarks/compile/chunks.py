@@ -21,7 +21,7 @@ import figures
 from figures import MIB
 
 METHODS = ("inductor", "auto-chunker", "linear_cross_entropy", "checkpoints", "liger",
-           "fad-off", "fad", "fad-16", "fad budget 1/16")  # fmt: skip
+           "fad-off", "fad", "fad-16", "fad budget 1/16", "fad budget 0.01")  # fmt: skip
 WORDS = (32_000, 128_256)
 MODELS = ("gpt2", "llama", "gated", "h100")
 SIZES = dict(layers=2, width=256, heads=4, batch=4, length=512)
