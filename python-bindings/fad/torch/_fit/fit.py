@@ -329,7 +329,7 @@ class _Answer:
         )
 
     def _count_static(self, example: Example) -> int:
-        return sum((self.parameters, self.buffers, self.traced.state, count_bytes(example.tensors)))
+        return self.parameters + self.buffers + self.traced.state + count_bytes(example.tensors)
 
     def _find_largest(self, name: str, peak: int) -> tuple[int, int, str]:
         """Returns the largest size within the memory, its peak, and the limit of the size."""

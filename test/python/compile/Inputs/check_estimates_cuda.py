@@ -1,7 +1,6 @@
 """Estimates of peaks on a GPU that is not there are those of Inductor's schedules, but for 3%, for each
 selection that a budget tries."""
 
-import logging
 import re
 import sys
 
@@ -9,6 +8,7 @@ import fake_cuda
 import torch
 import torch.nn.functional as F
 from check_inductor_peak import Gated
+from chunk_steps import MESSAGES
 from fad.torch.compile._backend import make_inner
 from torch import nn
 
@@ -28,17 +28,11 @@ class Classified(nn.Module):
 
 
 def main():
-    messages = []
-    handler = logging.Handler()
-    handler.emit = lambda record: messages.append(record.getMessage())
-    logger = logging.getLogger("fad.torch.compile")
-    logger.addHandler(handler)
-    logger.setLevel(logging.INFO)
     partitioner = fake_cuda.Kept(budget=1, chunks="auto")
     inputs = torch.randn(ROWS, SIZE), torch.randint(CLASSES, (ROWS,))
     fake_cuda.write(Classified(), inputs, partitioner, make_inner(partitioner, {}))
-    print(*(each for each in messages if "is computed in" in each), sep="\n")
-    found = [re.match(r"(\d+) bytes at the scheduled .* of (\d+)", each) for each in messages]
+    print(*MESSAGES.find("is computed in"), sep="\n")
+    found = [re.match(r"(\d+) bytes at the scheduled .* of (\d+)", each) for each in MESSAGES.texts]
     # The selection that needs no budget has none.
     pairs = [(int(each[1]), int(each[2])) for each in found if each and each[2] != "0"]
     wrong = [pair for pair in pairs if abs(pair[1] / pair[0] - 1) > 0.03]

@@ -9,6 +9,7 @@ usage: check_layouts.py [--every]
 Without --every, there are 6 budgets in place of 20."""
 
 import contextlib
+import pathlib
 import re
 import sys
 import warnings
@@ -20,26 +21,9 @@ from torch._inductor.async_compile import AsyncCompile
 from fad.torch._releases import copies_filters
 from fad.torch.compile._explain import measure_peak
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[4] / "benchmarks/common"))
 
-class Block(nn.Module):
-    """A block of an EfficientNet: it widens images, convolves each channel, weighs channels by their
-    means, and narrows images again."""
-
-    def __init__(self, width=16):
-        super().__init__()
-        inner = 4 * width
-        self.widen, self.first = nn.Conv2d(width, inner, 1, bias=False), nn.BatchNorm2d(inner)
-        self.each = nn.Conv2d(inner, inner, 3, padding=1, groups=inner, bias=False)
-        self.second = nn.BatchNorm2d(inner)
-        self.squeeze, self.excite = nn.Conv2d(inner, width, 1), nn.Conv2d(width, inner, 1)
-        self.narrow, self.last = nn.Conv2d(inner, width, 1, bias=False), nn.BatchNorm2d(width)
-
-    def forward(self, x):
-        silu = nn.functional.silu
-        y = silu(self.first(self.widen(x)))
-        y = silu(self.second(self.each(y)))
-        scale = self.excite(silu(self.squeeze(y.mean((2, 3), keepdim=True))))
-        return (x + self.last(self.narrow(y * scale.sigmoid()))).square().mean()
+from models import EfficientNet
 
 
 class Wide(nn.Module):
@@ -111,7 +95,7 @@ def check_gradients(model, x):
 
 def check_peaks(every):
     torch.manual_seed(0)
-    model, x = Block(), torch.randn(2, 16, 40, 40)
+    model, x = EfficientNet(16, 1), torch.randn(2, 16, 40, 40)
     stock, _ = measure(model, x, backend="inductor")
     others = {"auto": None, "slowdown": {"fad.slowdown": 1.05}, "fastest": {"fad.budget": 1.0}}
     peaks = {name: measure(model, x, options)[0] for name, options in others.items()}
@@ -150,7 +134,7 @@ def check_filters():
 
 def main():
     torch.manual_seed(0)
-    wrong = [*check_gradients(Block(4), torch.randn(2, 4, 12, 12))]
+    wrong = [*check_gradients(EfficientNet(4, 1), torch.randn(2, 4, 12, 12))]
     # Goes with PyTorch 2.12, whose layouts fad leaves as they are.
     if not copies_filters():
         with empty_kernels():

@@ -9,10 +9,10 @@ from .._build import Builder, Values
 from .._graph import KIND, SCRATCH, find_makers
 from .._pytorch import PLACE, get_schema
 from .._sizes import TIME
+from .loop import LOOP, Loop, make_loop
 from .operators import REGION
 from .regions import Region
 from .sizes import NotSeparable, find_inputs
-from .loop import LOOP, Loop, make_loop
 
 aten, prims = torch.ops.aten, torch.ops.prims
 
