@@ -474,7 +474,7 @@ class _Answer:
         if any(not tensor.is_floating_point() for tensor in self.example.tensors):
             unknown.append("whether indices are in range, as inputs have no values")
         if self.graphs > 1:
-            unknown.append(f"tensors between the {self.graphs} graphs that torch.compile captures")
+            unknown.append(f"tensors between {self.graphs} graphs (TORCH_LOGS=graph_breaks)")
         return unknown
 
 

@@ -21,6 +21,9 @@ _LEAST = 10
 # which the first for forward and the 700th for backward are right, and if none is, all take minutes.
 _MOST = 8192
 
+# The bytes that are alive may differ by such a part of the peak where storages have other ends.
+_SLACK = 0.01
+
 
 @dataclass(frozen=True)
 class Layers:
@@ -95,20 +98,25 @@ def find_windows(one: StepMemory, other: StepMemory) -> Windows | None:
     wanted = Counter(map(_describe_storage, other.allocations))
     ends = one.backward, one.operations, other.backward, other.operations
     starts = _find_starts(made, 0, one.backward, 0, other.backward), _find_starts(made, *ends)
+    near, least = None, _SLACK * one.bytes
     for forward, backward in itertools.islice(itertools.product(*starts), _MOST):
         windows = Windows(forward, count, backward, back_count)
-        if _explain(one, wanted, windows):
+        differing = _explain(one, wanted, windows)
+        if differing == 0:
             return windows
-    return None
+        if differing is not None and differing <= least:
+            near, least = windows, differing
+    return near
 
 
 def _describe_storage(each: Allocation) -> tuple[Any, ...]:
     return each.first, each.last, each.kind, each.operation, each.bytes
 
 
-def _explain(one: StepMemory, wanted: Counter[Any], windows: Windows) -> bool:
-    """Tells whether one more layer makes storages of `one` those that are `wanted`, and completes
-    the `windows`."""
+def _explain(one: StepMemory, wanted: Counter[Any], windows: Windows) -> int | None:
+    """Completes the `windows`, and returns by how many bytes what is alive differs from that of the
+    storages that are `wanted` where one more layer of `one` gives some of these other ends; None where
+    more than ends differ."""
     place = _Place(one, windows, 1)
     for number, each in enumerate(one.allocations):
         if place.is_between(each):
@@ -125,15 +133,34 @@ def _explain(one: StepMemory, wanted: Counter[Any], windows: Windows) -> bool:
         numbers = placed.get(found, ())
         if numbers and place.is_outside(one.allocations[numbers[0]]):
             windows.repeated[numbers[0]] += missing.pop(found)
+    differing = _remove_ends(missing, extra, max(windows.count, windows.back_count))
     for found in list(extra):
         *kind, bytes_ = found
         grown = next((each for each in missing if [*each[:-1]] == kind), None)
         number = placed[found][0]
         if grown is None or counts[found] > 1 or not place.is_outside(one.allocations[number]):
-            return False
+            return None
         windows.growth[number] = grown[-1] - bytes_
         missing -= Counter([grown])
-    return not missing
+    return None if missing else differing
+
+
+def _remove_ends(missing: Counter[Any], extra: Counter[Any], most: int) -> int:
+    """Removes storages that are in both, but for their ends, which are at `most` so many operations
+    apart, and returns the most bytes by which what is alive differs. Which of some equal storages
+    Inductor computes another value in may alternate from layer to layer."""
+    changes: Counter[int] = Counter()
+    for found in list(extra):
+        first, last, *rest = found
+        others = [each for each in missing if [each[0], *each[2:]] == [first, *rest]]
+        other = min(others, key=lambda each: abs(each[1] - last), default=None)
+        if other is not None and abs(other[1] - last) <= most:
+            count = min(extra[found], missing[other])
+            changes.update({last: count * rest[-1], other[1]: -count * rest[-1]})
+            extra -= Counter({found: count})
+            missing -= Counter({other: count})
+    alive = itertools.accumulate(changes[each] for each in sorted(changes))
+    return max(map(abs, alive), default=0)
 
 
 def get_structure(memory: StepMemory) -> Any:

@@ -138,7 +138,33 @@ def check_windows():
     assert found and describe(extend(make(4), found, 6)) == describe(make(10)), found
     with (
         mock.patch.object(layers, "_MOST", 3),
-        mock.patch.object(layers, "_explain", return_value=False) as explain,
+        mock.patch.object(layers, "_explain", return_value=None) as explain,
     ):
         assert find_windows(make(4), make(5)) is None and explain.call_count == 3
     assert find_windows(make(4), make(5, 1)) is None
+
+
+def check_alternating():
+    """Storages whose ends alternate from layer to layer are those of the layer before, where this
+    changes little of what is alive; and where it changes more, there are no windows."""
+
+    def make(count, bytes_):
+        made = []
+        for layer in range(count):
+            first, last = 2 * layer, 3 * count - 1 - layer
+            end = min(first + layer % 2, 2 * count - 1)
+            made.append(Allocation(bytes_, "temporary", "add", "", "", first, end))
+            made.append(Allocation(1000, "saved tensor", "mm", "", "", first + 1, last))
+        return make_step_memory(made, 3 * count, 2 * count)
+
+    few, more = make(4, 8), make(5, 8)
+    windows = find_windows(few, more)
+    assert windows is not None
+    assert extend(few, windows, 6).bytes == make(10, 8).bytes, extend(few, windows, 6).bytes
+    assert find_windows(make(4, 800), make(5, 800)) is None
+    # Other ends are those of no layer beside it.
+    missing, extra = (collections.Counter([(0, last, "temporary", "add", 8)]) for last in (9, 3))
+    for distance, is_removed in ((5, False), (6, True)):
+        left = missing.copy(), extra.copy()
+        assert layers._remove_ends(*left, distance) == 8 * is_removed
+        assert left == ((collections.Counter(),) * 2 if is_removed else (missing, extra))
