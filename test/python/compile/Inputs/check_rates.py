@@ -69,6 +69,8 @@ class Rates(unittest.TestCase):
             "NVIDIA GB200": 8000e9,
             "NVIDIA B300 SXM6 AC": 8000e9,
             "NVIDIA RTX 6000 Ada Generation": 960e9,
+            "NVIDIA RTX A6000": 768e9,
+            "NVIDIA A40": 696e9,
             "NVIDIA GeForce RTX 4090": 1008e9,
         }
         for name, bandwidth in names.items():
