@@ -92,14 +92,14 @@ class Search:
     """Trials of a joint graph with any of `alternatives`. `split` splits a graph by the fastest
     selection whose estimated peak is within a bound, the lowest there is, or with None the one that
     needs no budget, and returns the plan; and `schedule` returns the peak of both parts where Inductor
-    fuses as without a budget, or not. Without that, the estimate is the peak. `count_saved` returns
+    fuses as without a budget, or not, and the seconds of a trial. Without that, the estimate is the peak. `count_saved` returns
     bytes that every schedule of parts has alive at once."""
 
     def __init__(
         self,
         alternatives: Alternatives,
         split: Callable[[fx.Graph, int | None], Split],
-        schedule: Callable[[Parts, bool], int] | None = None,
+        schedule: Callable[[Parts, bool], tuple[int, float | None]] | None = None,
         count_saved: Callable[[Parts], int] = lambda _: 0,
     ) -> None:
         self._alternatives, self._split, self._schedule = alternatives, split, schedule
@@ -125,16 +125,17 @@ class Search:
             trial = self._trials[key] = self._try_fusions(
                 parts, plan, free if bound is None else (False,)
             )
-            log_trial(trial.estimate, trial.peak)
+            log_trial(trial.estimate, trial.peak, trial.seconds)
         self.fastest = self.fastest or self._trials[key]
         return self._trials[key]
 
     def _try_fusions(self, parts: Parts, plan: dict[str, Any], choices: Sequence[bool]) -> Trial:
         if not self._schedule:
             return Trial(parts, plan, plan["peak"])
-        peaks = {fuses: self._schedule(parts, fuses) for fuses in choices}
-        fuses = min(peaks, key=peaks.__getitem__)
-        return Trial(parts, plan, peaks[fuses], fuses)
+        found = {fuses: self._schedule(parts, fuses) for fuses in choices}
+        fuses = min(found, key=lambda each: found[each][0])
+        peak, seconds = found[fuses]
+        return Trial(parts, plan, peak, fuses, seconds)
 
     def find_least(self, before: Selection | None = None) -> Trial:
         """Returns the trial of the lowest estimate of a peak that there is with any counts, where

@@ -9,6 +9,10 @@ within (regula falsi). After the fastest of all, the error is taken to grow in p
 the estimate. Where even the larger of both errors lets none be within, the search ends, or
 tries the next faster one if much of the budget is left.
 
+For a GPU, schedules tell times, too, and estimates of these may be wrong in which of two neighbors is
+faster. So the selections next to the one that is found are scheduled, as long as each of them takes less
+time than those before.
+
 Of selections that are the same for all budgets, the fastest one within a larger budget is no slower, and
 its peak is no lower. Those that are scheduled are others for each budget, so that a larger one may lead
 to a lower peak, as a smaller one need not schedule a faster selection that has it, or to a slower
@@ -37,6 +41,9 @@ _MOST = 5
 # So many selections more where none keeps a budget, as the lowest estimate need not be the lowest peak.
 _MORE = 2
 
+# So many selections more that are slower by the estimate, where schedules tell times.
+_SLOWER = 2
+
 # The part of a budget that is left without a trial of the next faster selection.
 _SLACK = 1 / 32
 
@@ -52,12 +59,13 @@ _RISE = 2
 @dataclass(eq=False)
 class Trial:
     """A graph as one selection splits it: the `plan` of fad, and the `peak` of the schedule, in which
-    Inductor `fuses` as it does without a budget, or not."""
+    Inductor `fuses` as it does without a budget, or not. On a GPU, it tells the `seconds` of a step."""
 
     parts: Parts
     plan: dict[str, Any]
     peak: int
     fuses: bool = False
+    seconds: float | None = None
 
     @property
     def estimate(self) -> int:
@@ -66,8 +74,8 @@ class Trial:
 
 
 def find_within(split: Callable[[int | None], Trial], fastest: Trial, budget: int) -> Trial:
-    """Returns the fastest of some trials within the `budget`, of which one is the `fastest` of all;
-    where there is none, that of the lowest peak. `split` makes the trial of the fastest selection
+    """Returns the fastest of some trials within the `budget`, of which one is the `fastest` of all by
+    estimates; where there is none, that of the lowest peak. `split` makes the trial of the fastest selection
     whose estimate is within a bound, or else the lowest, and with None, that of the selection
     without a budget."""
     if fastest.peak <= budget:
@@ -81,15 +89,33 @@ def find_within(split: Callable[[int | None], Trial], fastest: Trial, budget: in
         if place is None:
             break
         tried[place] = split(estimates[place])
-    within = [place for place, trial in tried.items() if trial.peak <= budget]
-    if within:
-        return tried[min(within)]
+    if any(trial.peak <= budget for trial in tried.values()):
+        return choose_of(_try_slower(split, estimates, tried, budget), budget)
     # A budget that a warning names is one that is kept.
     last = len(estimates) - 1
     if last not in tried:
         tried[last] = split(estimates[last])
     trials = [*tried.values()]
     return choose_of([*try_lowest(split, trials, trials), split(None)], budget)
+
+
+def _try_slower(
+    split: Callable[[int | None], Trial],
+    estimates: list[int],
+    tried: dict[int, Trial],
+    budget: int,
+) -> list[Trial]:
+    """Returns the trials that were `tried`, by their places on the front of `estimates`, some within
+    the `budget`, and others behind the first of these that may take less time."""
+    place = min(place for place, trial in tried.items() if trial.peak <= budget)
+    best, found = tried[place], [*tried.values()]
+    for estimate in estimates[place + 1 : place + 1 + _SLOWER] if best.seconds else ():
+        found.append(split(estimate))
+        if found[-1].peak <= budget:
+            best = choose_of([best, found[-1]], budget)
+            if best is not found[-1]:
+                break
+    return found
 
 
 def try_lowest(
@@ -113,10 +139,13 @@ def try_lowest(
 
 def choose_of(trials: list[Trial], budget: int) -> Trial:
     """Returns the fastest of `trials` within the `budget`, which are those of one front, the one that
-    needs no budget, and others above the budget; where none is, that of the lowest peak."""
+    needs no budget, and others above the budget; where none is, that of the lowest peak. Times are those
+    of schedules, where these tell them."""
     within = [trial for trial in trials if trial.peak <= budget]
     if not within:
         return min(trials, key=lambda trial: trial.peak)
+    if within[0].seconds:
+        return min(within, key=lambda trial: (trial.seconds, trial.peak))
     # The faster one is, the higher is its estimate, but for the one that has none.
     fastest = max(within, key=lambda trial: trial.estimate)
     others = [trial for trial in within if not trial.estimate and trial is not fastest]

@@ -59,17 +59,18 @@ def choose_layout(
     parts: Parts,
     options: Container[str] | None,
     schedule: Callable[[Parts], tuple[Schedule, Schedule]],
-) -> int:
+) -> tuple[int, tuple[Schedule, Schedule]]:
     """Marks backward with the layout by which schedules of `parts` have the lowest peak, where a user has
-    set Inductor's `options`, and returns the peak. With None, there is nothing to choose."""
-    peaks: dict[bool | None, int] = {}
+    set Inductor's `options`, and returns the peak and these. With None, there is nothing to choose."""
+    found: dict[bool | None, tuple[int, tuple[Schedule, Schedule]]] = {}
     layouts = [] if options is None else list_layouts(parts, options)
     for layout in layouts or [None]:
         mark_layout(parts, layout)
-        peaks[layout] = find_scheduled_peak(list_scheduled(*parts, schedule(parts)))[0]
-    best = min(peaks, key=peaks.__getitem__)
+        schedules = schedule(parts)
+        found[layout] = find_scheduled_peak(list_scheduled(*parts, schedules))[0], schedules
+    best = min(found, key=lambda each: found[each][0])
     mark_layout(parts, best)
-    return peaks[best]
+    return found[best]
 
 
 def mark_layout(parts: Parts, is_last: bool | None) -> None:

@@ -171,10 +171,11 @@ def _write(plan: dict[str, Any]) -> None:
         _log.debug("never repeats %d of %s", count, name)
 
 
-def log_trial(estimate: int, peak: int) -> None:
+def log_trial(estimate: int, peak: int, seconds: float | None) -> None:
     """Writes the `peak` of Inductor's schedule for a selection of which the model has the
-    `estimate`."""
-    _log.info("%d bytes at the scheduled peak, for an estimate of %d", peak, estimate)
+    `estimate`, and the `seconds` of its step, where they are known."""
+    time = "" if seconds is None else f", {seconds:.6f} s"
+    _log.info("%d bytes at the scheduled peak, for an estimate of %d%s", peak, estimate, time)
 
 
 def log_refused(losses: int, layers: int, error: Exception) -> None:

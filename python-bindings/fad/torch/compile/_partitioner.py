@@ -21,17 +21,10 @@ from ._graph import round_operands
 from ._budget import BOUND, Trial, check_fraction, check_slowdown
 from ._budget import find_budget, find_estimate, find_within
 from ._import import import_joint, is_tangent
-from ._judge import choose_by_time
+from ._judge import choose_by_time, estimate_step_time
 from ._layouts import choose_layout
-from ._log import (
-    WARNED,
-    log_rates,
-    log_unscheduled,
-    record,
-    warn,
-    warn_of_budgets,
-    without_budgets,
-)
+from ._log import WARNED, log_rates, log_unscheduled, record, warn
+from ._log import warn_of_budgets, without_budgets
 from ._notes import note_bytes, note_fraction, note_other_budgets, note_sizes
 from ._parts import partition_joint, without_collection
 from ._peak import Schedule, count_bytes, peak_bytes
@@ -277,11 +270,14 @@ class Partitioner(CustomPartitionerFn):
             )
             return stock, self._schedule(stock, num_fwd_outputs, is_stock=True)
 
-        def schedule(parts: Parts, fuses: bool) -> int:
+        is_timed = find_target(gm.graph) == "gpu"
+
+        def schedule(parts: Parts, fuses: bool) -> tuple[int, float | None]:
             # The selection that needs no budget may take less where Inductor fuses as it does then.
             mark_fused(parts, fuses)
             options = self.given if self.has_decompositions else None
-            return choose_layout(parts, options, schedule_once)
+            peak, schedules = choose_layout(parts, options, schedule_once)
+            return peak, estimate_step_time(parts, schedules) if is_timed else None
 
         # Inductor compiles for the sizes of the batch, and graphs inside of others with these.
         is_checked = self.is_fused and joint_inputs and not self.sizes
@@ -291,7 +287,6 @@ class Partitioner(CustomPartitionerFn):
             return chosen.parts
         if is_checked and self.has_budget:
             search = Search(alternatives, split, schedule, lambda parts: peak_bytes(*parts).saved)
-            is_timed = find_target(gm.graph) == "gpu"
             self.bound = ANY_PEAK if is_timed else None
             try:
                 chosen = self.choose(search)

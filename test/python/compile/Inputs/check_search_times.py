@@ -1,0 +1,130 @@
+"""Checks the searches for a selection of a GPU by the seconds of its schedule, of made-up ones: within a
+budget, and within a slowdown.
+
+usage: check_search_times.py"""
+
+import sys
+import types
+from unittest import mock
+
+from fad.torch.compile import _judge
+from fad.torch.compile._budget import Trial, find_within
+
+
+def check_times():
+    """Errors of the search for a GPU, whose schedules tell times that are not in the order of estimates:
+    selections behind the fastest one within the budget by its estimate are scheduled, as long as they
+    take less time, two at most. One that is above the budget ends nothing, and none is taken. Without
+    times, none is scheduled."""
+    peaks = [100, 90, 82, 70, 60, 50, 40]
+    for budget, above, seconds, expected in (
+        (75, None, [1, 2, 3, 4, 5, 6, 7], (70, [60])),
+        (75, None, [1, 2, 3, 5, 4, 6, 7], (60, [60, 50])),
+        (75, None, [1, 2, 3, 5, 4, 3, 2], (50, [60, 50])),
+        (75, None, [1, 2, 3, 4, 4, 5, 2], (60, [60, 50])),
+        (75, 60, [1, 2, 3, 4, 5, 6, 7], (70, [60, 50])),
+        (75, 60, [1, 2, 3, 5, 2, 4, 7], (50, [60, 50])),
+        (45, None, [9, 8, 7, 6, 5, 4, 3], (40, [])),
+        (100, None, [9, 8, 7, 6, 5, 4, 3], (100, [])),
+        (75, None, [None] * 7, (70, [])),
+        (85, None, [9, 8, 7, 6, 5, 6, 7], (60, [70, 60])),
+    ):
+        tried = []
+
+        def split(bound):
+            place = next(place for place, peak in enumerate(peaks) if peak <= bound)
+            tried.append(peaks[place])
+            peak = 2 * budget if peaks[place] == above else peaks[place]
+            plan = {"peak": peaks[place], "front": peaks}
+            return Trial(None, plan, peak, seconds=seconds[place])
+
+        found = find_within(split, split(100), budget).estimate
+        first = max(each for each in tried if each <= budget)
+        behind = [each for each in tried if each < first]
+        if (found, behind) != expected:
+            yield f"within {budget}, {found} is found, with {behind}, for {expected}"
+
+
+def check_slowdown_search():
+    """Errors of the search by seconds, with units of a second: estimates of time are above by the bytes
+    that products move, 10, or 16 where the first selection repeats one, and at 150 seconds lack 12."""
+    # By the estimate, the seconds, and the arithmetic of products.
+    rows = {100: (90, 50), 130: (114, 74), 140: (126, 76), 150: (146, 78)}
+
+    def find(most):
+        tried = []
+
+        def make_trial(factor):
+            time = max(each for each in rows if each <= 100 * factor)
+            tried.append(time)
+            return Trial(Parted(rows[time][1]), {"time": time}, 0), rows[time][0]
+
+        plan = {"time": 130, "fastest_time": 100, "calls": 90}
+        found = _judge.find_lowest(make_trial, Trial(Parted(74), plan, 0), most)
+        return found and found.plan["time"], tried
+
+    rates = types.SimpleNamespace(bandwidth=1 / 8)
+    with (
+        mock.patch.object(_judge, "estimate_arithmetic", lambda parts: parts.arithmetic),
+        mock.patch.object(_judge, "find_rates", lambda device: rates),
+        mock.patch.object(_judge, "find_device", lambda graph: None),
+    ):
+        for most, expected in (
+            (128, (140, [140])),
+            (137, (140, [150, 140])),
+            (150, (150, [150])),
+            (110, (None, [])),
+        ):
+            if find(most) != expected:
+                yield f"within {most} seconds, {find(most)} is found for {expected}"
+
+
+def check_launches():
+    """Errors of the choice by time: fewer launches than PyTorch's, of ten seconds each, do not make up for
+    bytes, of a second each, though a bound of the launches alone would take them."""
+    rates = types.SimpleNamespace(bandwidth=1, launch=10)
+
+    def choose(traffic, kernels):
+        def make(traffic, kernels):
+            half = types.SimpleNamespace(traffic=traffic / 2, kernels=kernels // 2)
+            return Parted(0), (half, half)
+
+        first, other = make(90, 10), make(traffic, kernels)
+        plan = {"time": 1000, "fastest_time": 1000, "calls": 0, "proposed_time": 2000}
+        trials = [Trial(first[0], plan, 0), Trial(other[0], {**plan, "time": 1400}, 0)]
+        schedules = {id(parts): schedule for parts, schedule in (first, other)}
+        chosen = _judge.choose_by_time(
+            lambda options: trials[options is not None],
+            lambda parts: schedules[id(parts)],
+            lambda: make(100, 10),
+            1.0,
+        )
+        return trials.index(chosen)
+
+    with (
+        mock.patch.object(_judge, "estimate_arithmetic", lambda parts: 0),
+        mock.patch.object(_judge, "find_rates", lambda device: rates),
+        mock.patch.object(_judge, "find_device", lambda graph: None),
+    ):
+        for traffic, kernels, expected in (100, 10, 1), (110, 4, 0), (98, 12, 0), (100, 4, 1):
+            if choose(traffic, kernels) != expected:
+                yield f"{traffic} bytes in {kernels} kernels: {1 - expected} is chosen"
+
+
+class Parted(list):
+    """Parts of a graph whose products take some time."""
+
+    def __init__(self, arithmetic):
+        super().__init__([types.SimpleNamespace(graph=None)])
+        self.arithmetic = arithmetic
+
+
+def main():
+    checks = check_times, check_slowdown_search, check_launches
+    wrong = [message for check in checks for message in check()]
+    print(*wrong, f"{len(checks)} searches, {len(wrong)} wrong", sep="\n")
+    return bool(wrong)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
