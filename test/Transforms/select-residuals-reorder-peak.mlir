@@ -150,3 +150,66 @@ func.func @two(%y: tensor<4096xf32>, %x: tensor<32xf32>, %g: tensor<32xf32> {fad
   %e = fad.opaque "adjoint" keep (%t) : (tensor<2048xf32>) -> tensor<32xf32>
   return %d, %w, %e : tensor<32xf32>, tensor<4096xf32>, tensor<32xf32>
 }
+
+// -----
+
+// %s is written over zeros, which another kernel makes, of 256 bytes. In the greedy order, that comes behind
+// %w, before %p: %z, %p, %q and %w, of 256, 384, 128 and 128 bytes, would be as much as %a, %p and %w, of
+// 384, 384 and 128, in the order of the program, which stays.
+
+// CHECK: within 1 bytes: the lowest peak is 1152 bytes
+func.func @zeros(%y: tensor<64xf32>, %x: tensor<32xf32>, %g: tensor<32xf32> {fad.cotangent = 0 : i64})
+    -> (tensor<32xf32>, tensor<64xf32> {fad.gradient = 0 : i64}, tensor<32xf32> {fad.gradient = 1 : i64})
+    attributes {fad.fuses = #fad.fusion<>} {
+  %d = fad.opaque "product" keep (%x) : (tensor<32xf32>) -> tensor<32xf32>
+  %a = fad.opaque "spread" keep (%x) : (tensor<32xf32>) -> tensor<96xf32>
+  %p = fad.opaque "spread" keep (%g) : (tensor<32xf32>) -> tensor<96xf32>
+  %w = fad.opaque "weights" keep (%a, %g) : (tensor<96xf32>, tensor<32xf32>) -> tensor<32xf32>
+  %q = fad.opaque "adjoint" keep (%p) : (tensor<96xf32>) -> tensor<32xf32>
+  %z = fad.opaque "zeros" repeat () : () -> tensor<64xf32>
+  %s = fad.opaque "scatter" keep (%z, %q) {fad.overwrites} : (tensor<64xf32>, tensor<32xf32>) -> tensor<64xf32>
+  return %d, %s, %w : tensor<32xf32>, tensor<64xf32>, tensor<32xf32>
+}
+
+// -----
+
+// Where %a and %p have 512 bytes, the greedy order is lower: the zeros are there with %p, %w, the result, and
+// the cotangent or %q.
+
+// CHECK: within 1 bytes: the lowest peak is 1152 bytes
+func.func @early_zeros(%y: tensor<64xf32>, %x: tensor<32xf32>, %g: tensor<32xf32> {fad.cotangent = 0 : i64})
+    -> (tensor<32xf32>, tensor<64xf32> {fad.gradient = 0 : i64}, tensor<32xf32> {fad.gradient = 1 : i64})
+    attributes {fad.fuses = #fad.fusion<>} {
+  %d = fad.opaque "product" keep (%x) : (tensor<32xf32>) -> tensor<32xf32>
+  %a = fad.opaque "spread" keep (%x) : (tensor<32xf32>) -> tensor<128xf32>
+  %p = fad.opaque "spread" keep (%g) : (tensor<32xf32>) -> tensor<128xf32>
+  %w = fad.opaque "weights" keep (%a, %g) : (tensor<128xf32>, tensor<32xf32>) -> tensor<32xf32>
+  %q = fad.opaque "adjoint" keep (%p) : (tensor<128xf32>) -> tensor<32xf32>
+  %z = fad.opaque "zeros" repeat () : () -> tensor<64xf32>
+  %s = fad.opaque "scatter" keep (%z, %q) {fad.overwrites} : (tensor<64xf32>, tensor<32xf32>) -> tensor<64xf32>
+  return %d, %s, %w : tensor<32xf32>, tensor<64xf32>, tensor<32xf32>
+}
+
+// -----
+
+// %m, of 512 bytes, reads %k alone, of 256, and is in memory for %c. By itself, it comes behind %w in the
+// greedy order, and is there with %p and %q, of 512 bytes each, %w and the result. On a GPU, it is one kernel
+// with the sum of its rows, and so behind %q: %a, of 1024 bytes, is then there with %k, %w, the result and
+// the cotangent.
+
+// CPU: within 1 bytes: the lowest peak is 1792 bytes
+// GPU: within 1 bytes: the lowest peak is 1664 bytes
+func.func @rows(%y: tensor<4xf32>, %x: tensor<32xf32>, %v: tensor<32xf32>, %g: tensor<32xf32> {fad.cotangent = 0 : i64})
+    -> (tensor<32xf32>, tensor<4xf32> {fad.gradient = 0 : i64}, tensor<32xf32> {fad.gradient = 1 : i64}, tensor<32xf32> {fad.gradient = 2 : i64})
+    attributes {fad.fuses = #fad.fusion<>} {
+  %d = fad.opaque "product" keep (%x) : (tensor<32xf32>) -> tensor<32xf32>
+  %a = fad.opaque "spread" keep (%x) : (tensor<32xf32>) -> tensor<256xf32>
+  %k = fad.opaque "spread" keep (%x, %v) : (tensor<32xf32>, tensor<32xf32>) -> tensor<4x32xf16>
+  %p = fad.opaque "spread" keep (%g) : (tensor<32xf32>) -> tensor<128xf32>
+  %w = fad.opaque "weights" keep (%a, %g) : (tensor<256xf32>, tensor<32xf32>) -> tensor<32xf32>
+  %q = fad.opaque "adjoint" keep (%p) : (tensor<128xf32>) -> tensor<4x32xf32>
+  %m = fad.opaque "widen" elementwise (%k) : (tensor<4x32xf16>) -> tensor<4x32xf32>
+  %r = fad.opaque "sum" reduction (%m, %q) : (tensor<4x32xf32>, tensor<4x32xf32>) -> tensor<4xf32>
+  %c = fad.opaque "columns" keep (%m, %q) : (tensor<4x32xf32>, tensor<4x32xf32>) -> tensor<32xf32>
+  return %d, %r, %w, %c : tensor<32xf32>, tensor<4xf32>, tensor<32xf32>, tensor<32xf32>
+}

@@ -18,6 +18,12 @@
 // - A depth-first order: the kernels that read and make the fewest bytes come
 //   first, each behind those that make its operands.
 //
+// An operation that adds to a tensor of zeros, such as the gradient of an
+// embedding, is two kernels. The first one makes the zeros and reads nothing,
+// so that the greedy order may have it long before the second one. On a GPU,
+// sums of rows are one kernel with the elementwise operations of as many
+// elements whose results they read, and with those that read the sums.
+//
 // Inductor's breadth-first order is left out: it is the lowest of no model that
 // has been measured.
 //
@@ -39,10 +45,8 @@ public:
   /// The kernels in the order of the lowest peak, unless that is the present
   /// one.
   std::optional<SmallVector<unsigned>> sort() const;
-  /// The steps of the step in the order of `kernels`, and the number of the
-  /// kernel of each.
-  std::pair<SmallVector<Step>, SmallVector<unsigned>>
-  getOrder(ArrayRef<unsigned> kernels) const;
+  /// Gives the steps of `timeline` the order of `kernels`.
+  void apply(ArrayRef<unsigned> kernels, Timeline &timeline) const;
 
 private:
   /// The kernels that a copy in memory connects. One that lasts to the end of
@@ -56,6 +60,8 @@ private:
   };
   struct Kernel {
     SmallVector<unsigned, 2> steps;
+    /// One that has no steps copies the first operand of this one.
+    std::optional<unsigned> copiesFor;
     /// Numbers of buffers.
     SmallVector<unsigned, 4> reads, results;
     /// Those of the results.
@@ -76,6 +82,16 @@ private:
                      llvm::function_ref<void(unsigned)> visit) const;
   void forEachResult(unsigned step,
                      llvm::function_ref<void(unsigned)> visit) const;
+  /// Whether a step begins with a copy of its first operand, which is a kernel
+  /// of its own.
+  bool beginsWithCopy(unsigned step) const {
+    auto [number, copy] = timeline.steps[step];
+    return isOfNode(step) &&
+           timeline.getFirst(timeline.model.nodes[number], copy);
+  }
+  /// The elements of the loops of a step that may be one kernel with others of
+  /// as many: an operation that fuses, or a reduction of rows. 0 for others.
+  int64_t getLoop(unsigned step) const;
   /// Makes a kernel of the steps that fuse.
   void addKernels();
   /// The number of the buffer of a copy; without one if Inductor frees none.
@@ -99,8 +115,9 @@ private:
   SmallVector<int> makerOf;
   llvm::BitVector isGradient;
   llvm::DenseMap<unsigned, unsigned> bufferOf;
-  /// For each step, its kernel.
+  /// For each step, its kernel, and for some, the kernel of their copies.
   SmallVector<unsigned> kernelOf;
+  llvm::DenseMap<unsigned, unsigned> copierOf;
 };
 
 bool PeakModel::Timeline::KernelGraph::isInline(unsigned step) const {
@@ -158,6 +175,20 @@ PeakModel::Timeline::KernelGraph::KernelGraph(const Timeline &timeline)
   addBuffers();
 }
 
+int64_t PeakModel::Timeline::KernelGraph::getLoop(unsigned step) const {
+  const PeakModel &model = timeline.model;
+  if (!isOfNode(step) || isInline(step))
+    return 0;
+  const Node &node = model.nodes[timeline.steps[step].number];
+  if (!node.fuses && !node.reducesRows)
+    return 0;
+  int64_t elements = timeline.getElements(node);
+  if (node.reducesRows)
+    for (unsigned read : node.reads)
+      elements = std::max(elements, model.elements[read]);
+  return elements;
+}
+
 void PeakModel::Timeline::KernelGraph::addKernels() {
   llvm::EquivalenceClasses<unsigned> classes;
   for (unsigned step = timeline.numForward; step < timeline.steps.size();
@@ -171,8 +202,15 @@ void PeakModel::Timeline::KernelGraph::addKernels() {
         classes.unionSets(other, step);
     // A result without a buffer is computed where it is read.
     forEachSource(step, [&](unsigned used) {
-      if (makerOf[used] >= 0 && timeline.isFusedStep[makerOf[used]])
-        classes.unionSets(makerOf[used], step);
+      int maker = makerOf[used];
+      if (maker < 0)
+        return;
+      // A GPU has a row at once, and the sums of it.
+      bool isOneLoop = timeline.model.overwritesShared && getLoop(step) != 0 &&
+                       getLoop(maker) == getLoop(step) &&
+                       timeline.isTogether(maker, step);
+      if (timeline.isFusedStep[maker] || isOneLoop)
+        classes.unionSets(maker, step);
     });
   }
   // A kernel runs where the last of its steps is.
@@ -185,12 +223,16 @@ void PeakModel::Timeline::KernelGraph::addKernels() {
     if (isNew)
       kernels.emplace_back();
     kernels[it->second].steps.push_back(step);
+    if (beginsWithCopy(step))
+      kernels.emplace_back().copiesFor = step;
   }
   std::reverse(kernels.begin(), kernels.end());
   for (auto [number, kernel] : llvm::enumerate(kernels)) {
     std::reverse(kernel.steps.begin(), kernel.steps.end());
     for (unsigned step : kernel.steps)
       kernelOf[step] = number;
+    if (kernel.copiesFor)
+      copierOf[*kernel.copiesFor] = number;
   }
 }
 
@@ -213,26 +255,41 @@ PeakModel::Timeline::KernelGraph::getBuffer(unsigned copy) {
 }
 
 void PeakModel::Timeline::KernelGraph::addBuffers() {
+  auto addResult = [&](unsigned number, unsigned buffer) {
+    buffers[buffer].maker = number;
+    kernels[number].results.push_back(buffer);
+    kernels[number].bytes += buffers[buffer].bytes;
+  };
+  auto addRead = [&](unsigned number, std::optional<unsigned> buffer) {
+    if (!buffer || llvm::is_contained(kernels[number].reads, *buffer))
+      return;
+    kernels[number].reads.push_back(*buffer);
+    buffers[*buffer].readers.push_back(number);
+  };
   for (unsigned number = 0; number < kernels.size(); ++number) {
-    Kernel &kernel = kernels[number];
-    for (unsigned step : kernel.steps)
+    ArrayRef<unsigned> steps = kernels[number].steps;
+    for (unsigned step : steps)
       if (!timeline.isFusedStep[step])
         forEachResult(step, [&](unsigned made) {
           unsigned buffer = *getBuffer(made);
-          buffers[buffer].maker = number;
-          kernel.results.push_back(buffer);
-          kernel.bytes += buffers[buffer].bytes;
+          auto copier = copierOf.find(step);
+          if (copier == copierOf.end())
+            return addResult(number, buffer);
+          addResult(copier->second, buffer);
+          addRead(number, buffer);
         });
-    for (unsigned step : kernel.steps)
+    for (unsigned step : steps)
       forEachSource(step, [&](unsigned used) {
-        if (makerOf[used] >= 0 && kernelOf[makerOf[used]] == number)
-          return;
-        std::optional<unsigned> buffer = getBuffer(used);
-        if (!buffer || llvm::is_contained(kernel.reads, *buffer))
-          return;
-        kernel.reads.push_back(*buffer);
-        buffers[*buffer].readers.push_back(number);
+        if (makerOf[used] < 0 || kernelOf[makerOf[used]] != number)
+          addRead(number, getBuffer(used));
       });
+    if (std::optional<unsigned> step = kernels[number].copiesFor) {
+      auto [node, copy] = timeline.steps[*step];
+      const Computation *first =
+          timeline.getFirst(timeline.model.nodes[node], copy);
+      for (unsigned used : first->reads)
+        addRead(number, getBuffer(used));
+    }
   }
 }
 
@@ -384,13 +441,15 @@ PeakModel::Timeline::KernelGraph::sortGreedily(Cost::Count &peak) const {
   return order;
 }
 
-std::pair<SmallVector<PeakModel::Timeline::Step>, SmallVector<unsigned>>
-PeakModel::Timeline::KernelGraph::getOrder(ArrayRef<unsigned> sorted) const {
+void PeakModel::Timeline::KernelGraph::apply(ArrayRef<unsigned> sorted,
+                                             Timeline &result) const {
   ArrayRef<Step> steps = timeline.steps;
   SmallVector<Step> order(steps.take_front(timeline.numForward));
   SmallVector<unsigned> numbers(timeline.numForward, 0);
   llvm::BitVector isAdded(steps.size());
   unsigned current = 0;
+  // By the step, and by its new place, where the copy is that it begins with.
+  llvm::DenseMap<unsigned, unsigned> copiedAt, beginOf;
   auto add = [&](unsigned last) {
     // Before it come operations that are computed inline, in their order.
     SmallVector<unsigned> added = {last};
@@ -405,12 +464,16 @@ PeakModel::Timeline::KernelGraph::getOrder(ArrayRef<unsigned> sorted) const {
       });
     llvm::sort(added);
     for (unsigned step : added) {
+      if (auto it = copiedAt.find(step); it != copiedAt.end())
+        beginOf[order.size()] = it->second;
       order.push_back(steps[step]);
       numbers.push_back(current);
     }
   };
   for (unsigned kernel : sorted) {
     ++current;
+    if (std::optional<unsigned> step = kernels[kernel].copiesFor)
+      copiedAt[*step] = order.size();
     for (unsigned step : kernels[kernel].steps)
       add(step);
   }
@@ -422,7 +485,9 @@ PeakModel::Timeline::KernelGraph::getOrder(ArrayRef<unsigned> sorted) const {
         if (isGradient[made] && !isAdded[step])
           add(step);
       });
-  return {std::move(order), std::move(numbers)};
+  result.steps = std::move(order);
+  result.sortedKernel = std::move(numbers);
+  result.beginOf = std::move(beginOf);
 }
 
 bool PeakModel::Timeline::reorderKernels() {
@@ -430,6 +495,6 @@ bool PeakModel::Timeline::reorderKernels() {
   std::optional<SmallVector<unsigned>> sorted = graph.sort();
   if (!sorted)
     return false;
-  std::tie(steps, sortedKernel) = graph.getOrder(*sorted);
+  graph.apply(*sorted, *this);
   return true;
 }

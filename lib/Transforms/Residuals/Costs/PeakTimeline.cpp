@@ -317,28 +317,30 @@ Cost::Count PeakModel::Timeline::getPeak() {
   }
   // After the last step, the results are in memory.
   LiveBytes live(steps.size() + 1);
-  auto allocate = [&](unsigned number, int64_t size, unsigned time) {
+  auto allocate = [&](unsigned number, int64_t size, unsigned time,
+                      unsigned begin) {
     unsigned until = std::max(time, last[number]);
     // The link takes it during the next step.
     if (number < onHost.size() && onHost[number] && until < steps.size())
       ++until;
-    live.add(size, kernelOf[time].first, kernelOf[until].second);
+    live.add(size, kernelOf[begin].first, kernelOf[until].second);
     if (number >= isHeld.size() || !isHeld[number])
       reusable[until] = std::max(reusable[until], size);
   };
   for (unsigned cotangent : model.cotangents)
-    allocate(get(cotangent, inForward), model.bytes[cotangent], numForward);
+    allocate(get(cotangent, inForward), model.bytes[cotangent], numForward,
+             numForward);
   for (auto [time, step] : llvm::enumerate(steps)) {
     auto [number, copy] = step;
     if (copy == decoded) {
       if (!isFusedStep[time])
-        allocate(get(number, decoded), model.bytes[number], time);
+        allocate(get(number, decoded), model.bytes[number], time, time);
       live.add(getCodeBytes(number, copy), time, time);
       continue;
     }
     if (copy == loaded) {
-      allocate(get(number, loaded), model.bytes[number],
-               std::max(time, 1ul) - 1);
+      unsigned before = std::max(time, 1ul) - 1;
+      allocate(get(number, loaded), model.bytes[number], before, before);
       continue;
     }
     const Node &node = model.nodes[number];
@@ -347,7 +349,7 @@ Cost::Count PeakModel::Timeline::getPeak() {
         node.overwrites && !getFirst(node, copy) ? reusable[time] : 0;
     for (unsigned result : node.results) {
       if (copy == inForward && isEncoded(result)) {
-        allocate(get(result, encoded), model.savedBytes[result], time);
+        allocate(get(result, encoded), model.savedBytes[result], time, time);
         temporary = std::max(temporary, getCodeBytes(result, copy));
       }
       if (node.isInPlace || isFusedStep[time])
@@ -358,7 +360,9 @@ Cost::Count PeakModel::Timeline::getPeak() {
         live.add(-size, kernelOf[time].first, kernelOf[time].second);
         free = 0;
       }
-      allocate(get(result, copy), size, time);
+      auto begin = beginOf.find(time);
+      allocate(get(result, copy), size, time,
+               begin == beginOf.end() ? time : begin->second);
     }
     live.add(temporary, time, time);
   }

@@ -143,6 +143,9 @@ private:
   /// Where the kernels of backward are in another order than in the program,
   /// the number of the kernel of each step.
   SmallVector<unsigned> sortedKernel;
+  /// There, for a step that begins with a copy of its first operand, the step
+  /// before which that is made.
+  llvm::DenseMap<unsigned, unsigned> beginOf;
   /// For each step, the first and the last of its kernel, which has all of its
   /// operands and results at once; for each copy, whether no operation of a
   /// kernel may write over it.
