@@ -210,8 +210,8 @@ class Execution:
     returns a copy, so that no change in place reaches what is saved. `facts` are what has
     happened that may explain an error: "hooked" and "hooked after use" of a value's
     gradient, "inner" of gradients asked for, "second" of derivatives, "written" of a value
-    that an operator had read before, or made, "written past copies" of a leaf or outside of
-    nest, and "backward" once that has begun. A `dtype` is one to compute in, with the
+    that an operator had read before, or made, "written past copies" of a leaf, of a constant or
+    outside of nest, and "backward" once that has begun. A `dtype` is one to compute in, with the
     program's numbers."""
 
     is_nested = True
@@ -276,9 +276,10 @@ class Execution:
                 self.facts.add("hooked after use")
         elif kind == "in_place" and self.was_touched(operands[0]):
             self.facts.add("written")
-            memory = self.values[operands[0]].untyped_storage()._cdata
+            value = self.values[operands[0]]
+            memory = value.untyped_storage()._cdata
             is_leaf = memory in [leaf.untyped_storage()._cdata for leaf in self.leaves]
-            if is_leaf or not self.is_nested:
+            if is_leaf or not value.requires_grad or not self.is_nested:
                 self.facts.add("written past copies")
         if kind == "hook":
             # Of a view whose base was written to, PyTorch crashes unless the node is there.
