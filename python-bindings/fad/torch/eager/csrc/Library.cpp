@@ -13,11 +13,11 @@
 #include "interception/Observer.h"
 #include "interception/Writes.h"
 #include "sequence/FewBits.h"
+#include "sequence/Fork.h"
 #include "sequence/Holdings.h"
 #include "sequence/SequenceNode.h"
 #include "sequence/Weak.h"
 #include <algorithm>
-#include <mutex>
 #include <torch/library.h>
 #include <utility>
 #include <vector>
@@ -157,14 +157,10 @@ public:
     std::lock_guard<std::mutex> lock(mutex);
     return all[number];
   }
-  static Modes &ofProcess() {
-    // Threads may use it until the process ends.
-    static Modes &modes = *new Modes;
-    return modes;
-  }
+  static Modes &ofProcess() { return fad::eager::OfProcess<Modes>::get(); }
 
 private:
-  std::mutex mutex;
+  fad::eager::ProcessMutex mutex{fad::eager::Rank::Others};
   /// The first is that of threads that have been in no other.
   std::vector<fad::eager::Options> all = {{}};
 };

@@ -12,9 +12,7 @@
 namespace fad::eager {
 
 CompiledSequences &CompiledSequences::get() {
-  // Threads may wait for requests until the process has ended.
-  static auto *sequences = new CompiledSequences();
-  return *sequences;
+  return OfProcess<CompiledSequences>::get();
 }
 
 CompiledSequence *CompiledSequences::find(const std::string &key) {
@@ -91,6 +89,17 @@ void CompiledSequences::finish(const std::string &key, Code value,
   sequence.gradientArguments = std::move(gradientArguments);
   sequence.isReady.store(true, std::memory_order_release);
   ++ready;
+}
+
+void CompiledSequences::beginAgain() {
+  // Its wait is still counted.
+  new (&wait) std::condition_variable();
+  // The parent compiles what it has asked for; a child may compute none of it.
+  requests.clear();
+  open = 0;
+  for (auto &[key, sequence] : sequences)
+    if (!sequence.isReady && sequence.sightings > 1)
+      sequence.sightings = 1;
 }
 
 int64_t CompiledSequences::countReady() {

@@ -16,11 +16,11 @@
 #define FAD_EAGER_COMPILEDSEQUENCES_H
 
 #include "deferred/Code.h"
+#include "sequence/Fork.h"
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
-#include <mutex>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -75,7 +75,11 @@ public:
 private:
   static constexpr size_t maxCount = 4096;
 
-  std::mutex mutex;
+  void beginAgain();
+
+  /// The thread that takes requests is not there in a child, which begins
+  /// another one.
+  ProcessMutex mutex{Rank::Others, [this] { beginAgain(); }};
   std::condition_variable wait;
   std::unordered_map<std::string, CompiledSequence> sequences;
   std::unordered_set<std::string> expected;

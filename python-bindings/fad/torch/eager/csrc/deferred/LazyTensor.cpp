@@ -9,6 +9,7 @@
 #include "deferred/LazyTensor.h"
 #include "deferred/Defer.h"
 #include "sequence/Bits.h"
+#include "sequence/Fork.h"
 #include <ATen/ops/empty_strided.h>
 #include <c10/core/TensorOptions.h>
 
@@ -245,21 +246,44 @@ LazyTensor::shallow_copy_and_detach(c10::VariableVersion &&version,
   return TensorImpl::shallow_copy_and_detach(std::move(version), allow);
 }
 
-namespace {
+static thread_local std::shared_ptr<LazyTensors> tensorsOfThread;
+
 /// Those of all threads.
 struct Threads {
-  std::mutex mutex;
+  /// A child has none of the other threads, and no part in their tensors.
+  ProcessMutex mutex{Rank::Others, [this] { all = {tensorsOfThread}; }};
   std::vector<std::weak_ptr<LazyTensors>> all;
-};
-} // namespace
+  /// The places of the thread's own, while it forks.
+  std::vector<std::shared_ptr<LazyPlace>> locked;
 
-static Threads &threads() {
-  static auto *threads = new Threads();
-  return *threads;
-}
+  Threads() {
+    atFork(Rank::Tensors, {[this] { lockOwn(); }, [this] { unlockOwn(); }, {}});
+  }
+  /// Another thread may compute one of them, because it overwrites what that
+  /// reads. Values are computed before those that they are computed from.
+  void lockOwn() {
+    if (!tensorsOfThread)
+      return;
+    locked = tensorsOfThread->getAll();
+    std::reverse(locked.begin(), locked.end());
+    for (auto &place : locked)
+      place->mutex.lock();
+    tensorsOfThread->mutex.lock();
+  }
+  void unlockOwn() {
+    if (!tensorsOfThread)
+      return;
+    tensorsOfThread->mutex.unlock();
+    for (auto &place : locked)
+      place->mutex.unlock();
+    locked.clear();
+  }
+};
+
+static Threads &threads() { return OfProcess<Threads>::get(); }
 
 std::shared_ptr<LazyTensors> LazyTensors::ofThread() {
-  static thread_local std::shared_ptr<LazyTensors> tensors;
+  std::shared_ptr<LazyTensors> &tensors = tensorsOfThread;
   if (tensors)
     return tensors;
   tensors = std::make_shared<LazyTensors>();

@@ -186,6 +186,7 @@ public:
   void computeAll();
 
 private:
+  friend struct Threads;
   std::vector<std::shared_ptr<LazyPlace>> getAll();
 
   std::mutex mutex;

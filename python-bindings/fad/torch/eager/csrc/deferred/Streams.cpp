@@ -8,6 +8,7 @@
 
 #include "deferred/Streams.h"
 #include "deferred/Call.h"
+#include "sequence/Fork.h"
 #include <c10/core/DeviceGuard.h>
 #include <unordered_map>
 
@@ -49,15 +50,12 @@ std::atomic<bool> LateWork::exists{false};
 namespace {
 /// The last work of each stream.
 struct LastWork {
-  std::mutex mutex;
+  ProcessMutex mutex{Rank::Others};
   std::unordered_map<c10::Stream, std::shared_ptr<LateWork>> all;
 };
 } // namespace
 
-static LastWork &lastWork() {
-  static auto *work = new LastWork();
-  return *work;
-}
+static LastWork &lastWork() { return OfProcess<LastWork>::get(); }
 
 LateWork::LateWork(c10::Stream stream)
     : stream(stream), event(stream.device_type()) {

@@ -11,6 +11,7 @@
 #include "interception/Copies.h"
 #include "interception/Reader.h"
 #include "sequence/Arguments.h"
+#include "sequence/Fork.h"
 #include "sequence/Operators.h"
 #include "sequence/SilentWrites.h"
 #include <ATen/core/stack.h>
@@ -119,9 +120,11 @@ namespace {
 /// Operators that are not looked at yet. The dispatcher, which is locked, first
 /// tells of those that there are, and then of those that libraries add.
 struct NewOperators : c10::OpRegistrationListener {
-  std::mutex mutex;
+  ProcessMutex &mutex;
   std::vector<c10::OperatorName> names;
   std::atomic<bool> hasSome{false};
+
+  explicit NewOperators(ProcessMutex &mutex) : mutex(mutex) {}
 
   void onOperatorRegistered(const c10::OperatorHandle &op) override {
     std::lock_guard<std::mutex> lock(mutex);
@@ -139,9 +142,15 @@ struct NewOperators : c10::OpRegistrationListener {
 } // namespace
 
 static NewOperators *newOperators = nullptr;
+namespace {
+struct Watching {
+  /// Of who looks at new operators, and of their names.
+  ProcessMutex mutex{Rank::Operators}, names{Rank::Others};
+};
+} // namespace
 
 void watchWrites() {
-  newOperators = new NewOperators();
+  newOperators = new NewOperators(OfProcess<Watching>::get().names);
   static auto *listening = new c10::RegistrationHandleRAII(
       c10::Dispatcher::singleton().addRegistrationListener(
           std::unique_ptr<c10::OpRegistrationListener>(newOperators)));
@@ -152,9 +161,8 @@ void watchWrites() {
 void watchNewOperators() {
   if (!newOperators || !newOperators->hasSome)
     return;
-  static std::mutex mutex;
   static std::unordered_set<c10::OperatorName> watched;
-  std::lock_guard<std::mutex> lock(mutex);
+  std::lock_guard<std::mutex> lock(OfProcess<Watching>::get().mutex);
   auto &dispatcher = c10::Dispatcher::singleton();
   for (const c10::OperatorName &name : newOperators->take())
     if (auto op = dispatcher.findSchema(name);

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "sequence/FewBits.h"
+#include "sequence/Fork.h"
 #include "sequence/Keys.h"
 #include "sequence/Operators.h"
 #include "sequence/Text.h"
@@ -101,7 +102,7 @@ namespace {
 /// levels for the first few numbers, and exact derivatives after those.
 struct Known {
   static constexpr size_t maxOperators = 1024, maxNumbers = 16;
-  std::mutex mutex;
+  ProcessMutex mutex{Rank::Others};
   std::unordered_map<std::string, std::unordered_map<std::string, LevelsPtr>>
       levels;
 
@@ -146,7 +147,7 @@ static std::string print(const std::vector<double> &numbers) {
 /// and of numbers alone; null where it is not, or has none. Sequences of the
 /// same operators and numbers share them.
 static LevelsPtr findLevels(const StepPtr &end, Source source, int bits) {
-  static Known known;
+  auto &known = OfProcess<Known>::get();
   if (!end || placed)
     return {};
   StepPtr inner = end;

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "sequence/OwnNode.h"
+#include "sequence/Fork.h"
 #include "sequence/Steps.h"
 #include <ATen/ATen.h>
 #include <algorithm>
@@ -40,11 +41,24 @@ private:
 };
 } // namespace
 
+namespace {
+/// The locks of nodes. A child of the process has new ones, as an owner of one
+/// may wait for another.
+struct NodeLocks {
+  std::array<std::mutex, 64> all;
+
+  NodeLocks() {
+    atFork(Rank::Others,
+           {[] {}, [] {}, [this] { new (&all) decltype(all)(); }});
+  }
+};
+} // namespace
+
 /// The lock of a node, which sequences and threads share. While one of them
 /// calls the node, its edges may be others.
 static std::mutex &lockOf(const Node *own) {
-  static std::array<std::mutex, 64> locks;
-  return locks[reinterpret_cast<uintptr_t>(own) / 64 % locks.size()];
+  auto &all = OfProcess<NodeLocks>::get().all;
+  return all[reinterpret_cast<uintptr_t>(own) / 64 % all.size()];
 }
 
 static bool hasGraph(const variable_list &results) {

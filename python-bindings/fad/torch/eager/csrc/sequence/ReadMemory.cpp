@@ -7,16 +7,17 @@
 //===----------------------------------------------------------------------===//
 
 #include "sequence/ReadMemory.h"
+#include "sequence/Fork.h"
 #include <ATen/ops/as_strided.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
-#include <pthread.h>
 #include <thread>
 
 namespace fad::eager {
 
 namespace {
 struct Readers {
-  std::mutex mutex;
+  /// A child has none of the threads that were writing.
+  ProcessMutex mutex{Rank::Readers, [this] { written.clear(); }};
   std::unordered_map<const c10::StorageImpl *, Step::Readers> all;
   /// The memories that operators are writing to, with their threads.
   std::unordered_multimap<const c10::StorageImpl *, std::thread::id> written;
@@ -31,16 +32,7 @@ struct Readers {
 };
 } // namespace
 
-static Readers &readers() {
-  // Steps may go when the process ends.
-  static auto *readers = [] {
-    static auto *made = new Readers();
-    // A child has none of the threads that were writing.
-    pthread_atfork(nullptr, nullptr, [] { made->written.clear(); });
-    return made;
-  }();
-  return *readers;
-}
+static Readers &readers() { return OfProcess<Readers>::get(); }
 
 /// How many memories steps read, each as often as steps are.
 static std::atomic<int64_t> readings{0};
@@ -122,10 +114,13 @@ std::vector<StepPtr> findReaders(const at::Tensor &tensor) {
   return found;
 }
 
-std::mutex &copying() {
-  static auto *mutex = new std::mutex();
-  return *mutex;
-}
+namespace {
+struct Copying {
+  ProcessMutex mutex{Rank::Copying};
+};
+} // namespace
+
+std::mutex &copying() { return OfProcess<Copying>::get().mutex; }
 
 c10::Storage readCopy(Step &step, const Step::Constant &input,
                       const at::Tensor &copy) {
@@ -145,9 +140,11 @@ c10::Storage readCopy(Step &step, const Step::Constant &input,
   }
   forgetSilentWrites(copy);
   alias->set_allow_tensor_metadata_change(true);
+  // A thread that goes backward meanwhile, without the lock that it needs, may
+  // read other elements, but none beyond the memory.
   alias->set_sizes_and_strides(copy.sizes(), copy.strides());
-  alias->set_storage_keep_dtype(copy.storage());
   alias->set_storage_offset(copy.storage_offset());
+  alias->set_storage_keep_dtype(copy.storage());
   alias->set_version_counter(c10::VariableVersion(input.version));
   return before;
 }

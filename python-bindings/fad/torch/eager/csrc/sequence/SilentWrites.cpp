@@ -8,6 +8,7 @@
 
 #include "sequence/SilentWrites.h"
 #include "sequence/Arguments.h"
+#include "sequence/Fork.h"
 #include <atomic>
 #include <mutex>
 #include <unordered_map>
@@ -19,17 +20,14 @@ namespace {
 /// When each storage was written to. Another storage may get the place of one
 /// that is freed; what reads that is later.
 struct Clock {
-  std::mutex mutex;
+  ProcessMutex mutex{Rank::Others};
   std::unordered_map<const c10::StorageImpl *, uint64_t> written;
 };
 } // namespace
 
 static std::atomic<uint64_t> silentWrites{0};
 
-static Clock &clock() {
-  static Clock clock;
-  return clock;
-}
+static Clock &clock() { return OfProcess<Clock>::get(); }
 
 uint64_t countSilentWrites() { return silentWrites.load(); }
 
