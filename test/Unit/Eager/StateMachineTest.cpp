@@ -236,6 +236,12 @@ TEST(StateMachine, Conversions) {
   EXPECT_FALSE(finish(Policy::Fad, narrow).recomputes);
   narrow.sources = 9;
   EXPECT_FALSE(finish(Policy::Auto, narrow).recomputes);
+  // A result that its reader saves, too, takes no bytes.
+  Ending last = {Derivative::Operator, false, Saves::Result, true, true};
+  last.isWidened = true;
+  last.saved = last.value = 2 * (last.sources = 4);
+  EXPECT_EQ(finish(Policy::Auto, last).kept, Kept::Operator);
+  EXPECT_EQ(finishUnsaved(last, {Kept::Operator}).kept, Kept::Sources);
   // A derivative that is a tensor is for each element.
   Operation scale = {Kind::Product, false, /*sums=*/true};
   std::vector<Operand> scaled = {fad(2, Derivative::Operator), plain(1)};

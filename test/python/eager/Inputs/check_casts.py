@@ -217,6 +217,9 @@ LISTED = {
     "prelu": lambda h: F.prelu(torch.sin(h.float()), WEIGHT[0, :1].clone().requires_grad_()),
     "addcmul": lambda h: torch.addcmul(h, torch.tanh(h), h, value=2),
     "addcdiv": lambda h: torch.addcdiv(h.float(), h, torch.sigmoid(h), value=2),
+    "addcdiv of a saved result": lambda h: torch.addcdiv(h.float(), h, torch.exp(h)),
+    "addcdiv of two": lambda h: torch.addcdiv(h.float(), v := torch.exp(h * 2), v),
+    "addcmul of a view": lambda h: torch.addcmul(h, torch.exp(h).view(64, 64), h),
 }
 
 
@@ -241,6 +244,51 @@ def has_listed(function, mode):
         for each in (mode, None)
     )
     assert found <= most, (found, most)
+
+
+# Results in float32 that operators save, and whether the reader saves them, too.
+RESULTS = {
+    "a reader that saves nothing": (lambda x: torch.exp(x.float()).flip(0), False),
+    "a sum": (lambda x: torch.tanh(x.float() * 2).sum(0), False),
+    "a reader that saves two": (
+        lambda x: torch.addcdiv(x.float(), r := torch.sqrt(x.float().abs() + 1), r),
+        True,
+    ),
+    "a reader that saves it": (
+        lambda x: torch.addcdiv(x.float() * 2, torch.ones(64, 64), torch.exp(x.float())),
+        True,
+    ),
+    "readers one after another": (
+        lambda x: [e := torch.exp(x.float()), e.flip(0), torch.cumsum(e, 0)],
+        False,
+    ),
+}
+
+
+def keeps_source(function, is_saved, engine):
+    """The source in the narrow type takes the place of a result that no reader saves, and
+    second derivatives are there."""
+
+    def run(x, mode=None):
+        with nest(mode):
+            found = function(x.flip(1))
+        return sum(each.sum() for each in found) if isinstance(found, list) else found
+
+    def second(mode=None):
+        x = values.clone().requires_grad_()
+        y = run(x, mode).square().sum()
+        (first,) = torch.autograd.grad(y, x, create_graph=True)
+        return first, torch.autograd.grad(first.float().square().sum(), x)[0]
+
+    values, mode = torch.randn(64, 64).bfloat16(), ("auto", engine)
+    x = values.clone().requires_grad_()
+    found, most = (
+        fad.torch.saved_memory(lambda x: run(x, each), x, measure=False).bytes
+        for each in (mode, None)
+    )
+    assert found <= (most if is_saved else values.nbytes + 8), (found, most)
+    for one, other in zip(second(mode), second(), strict=True):
+        torch.testing.assert_close(one, other, rtol=3e-2, atol=3e-2)
 
 
 def keeps_no_more(function, mode):
@@ -274,6 +322,10 @@ def main():
         check(f"{name}: second, {engine}", lambda: has_second_derivatives(function, engine))
     for (name, function), mode in itertools.product(KEPT.items(), MODES):
         check(f"{name}: bytes, {mode}", lambda: keeps_no_more(function, mode))
+    for (name, arguments), engine in itertools.product(
+        RESULTS.items(), ("interactive", "deferred")
+    ):
+        check(f"{name}: results, {engine}", lambda: keeps_source(*arguments, engine))
     assert not (missing := find_missing()), missing
     for (name, function), mode in itertools.product(LISTED.items(), MODES):
         check(f"{name}, {mode}", lambda: has_listed(function, mode))

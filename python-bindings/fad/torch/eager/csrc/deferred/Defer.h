@@ -46,7 +46,8 @@ std::vector<c10::Storage> evaluateElsewhere(LazyTensor &tensor,
 
 /// Decides what is kept of a deferred sequence, at the end of which an operator
 /// reads the value, and computes the value.
-void finishDeferred(const at::Tensor &tensor, Value &value, bool readerSaves);
+std::optional<Waiting> finishDeferred(const at::Tensor &tensor, Value &value,
+                                      bool readerSaves);
 
 /// Calls a function for each source and constant of a sequence.
 void visitInputs(const StepPtr &end,

@@ -392,7 +392,8 @@ static Choice keep(const at::Tensor &tensor, LazyTensor &lazy, Value &value,
   }
 }
 
-void finishDeferred(const at::Tensor &tensor, Value &value, bool readerSaves) {
+std::optional<Waiting> finishDeferred(const at::Tensor &tensor, Value &value,
+                                      bool readerSaves) {
   auto &lazy = static_cast<LazyTensor &>(*tensor.unsafeGetTensorImpl());
   // A captured sequence computes nothing more than the value that there is.
   bool isCaptured = lazy.isComputed() && isCapturing(lazy.getStream());
@@ -401,7 +402,8 @@ void finishDeferred(const at::Tensor &tensor, Value &value, bool readerSaves) {
     there.emplace(lazy.getStream());
   Ending ending;
   Choice choice;
-  countEnd(value.steps(), value.sources);
+  StepPtr steps = value.steps();
+  countEnd(steps, value.sources);
   if (openNodeOf(lazy)) {
     LevelsPtr levels = levelsOf(tensor, value);
     ending = endingOf(value, readerSaves);
@@ -442,7 +444,12 @@ void finishDeferred(const at::Tensor &tensor, Value &value, bool readerSaves) {
   if (value.sequence && choice.kept == Kept::Sources)
     value.sequence->countEnd();
   lazy.leave();
+  if (value.policy == Policy::Auto && value.sequence &&
+      value.sequence->held.own &&
+      finishUnsaved(ending, choice).kept != choice.kept)
+    return Waiting{std::move(steps), ending};
   end(tensor, value, ending, choice);
+  return {};
 }
 
 } // namespace fad::eager

@@ -107,8 +107,8 @@ static void multiplyOut(Held &held) {
   held.factor = 1;
 }
 
-void finishInteractive(const at::Tensor &tensor, Value &value,
-                       bool readerSaves) {
+std::optional<Waiting> finishInteractive(const at::Tensor &tensor, Value &value,
+                                         bool readerSaves) {
   const Held &held = value.description();
   StepPtr steps = value.steps();
   countEnd(steps, value.sources);
@@ -157,7 +157,13 @@ void finishInteractive(const at::Tensor &tensor, Value &value,
   default:
     break;
   }
+  if (steps && value.sequence &&
+      finishUnsaved(ending, choice).kept != choice.kept) {
+    value.isFinished = true;
+    return Waiting{steps, ending};
+  }
   end(tensor, value, ending, choice);
+  return {};
 }
 
 } // namespace fad::eager

@@ -18,9 +18,9 @@ namespace fad::eager {
 void conclude(Call &call, const at::Tensor &result);
 
 /// C: what a sequence leaves, once an operator that is no part of it reads its
-/// value.
-void finishInteractive(const at::Tensor &tensor, Value &value,
-                       bool readerSaves);
+/// value. The end may wait for a reader that is not known to save the value.
+std::optional<Waiting> finishInteractive(const at::Tensor &tensor, Value &value,
+                                         bool readerSaves);
 
 } // namespace fad::eager
 

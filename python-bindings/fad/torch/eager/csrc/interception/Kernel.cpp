@@ -105,8 +105,10 @@ static bool collect(Call &call) {
     if (value && value->isDeferred != call.mode.isDeferred) {
       if (value->base.defined() || value->policy != Policy::Auto)
         return false;
-      (value->isDeferred ? finishDeferred : finishInteractive)(
-          tensor, *value, /*readerSaves=*/false);
+      if (auto waiting =
+              (value->isDeferred ? finishDeferred : finishInteractive)(
+                  tensor, *value, /*readerSaves=*/false))
+        end(tensor, *value, *waiting, /*isSaved=*/true);
       value = nullptr;
     }
     if (value && (call.mode.policy == Policy::Auto || call.mode.isDeferred)) {

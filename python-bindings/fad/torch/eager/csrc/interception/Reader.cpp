@@ -35,8 +35,33 @@ struct Reading {
   at::Tensor tensor; ///< or a view of it
   Value *value;      ///< of the tensor, not of the view
   bool isSaved;      ///< by the reader's node
+  /// An end that waits for the reader, and the tensor's owners but its
+  /// arguments.
+  std::optional<Waiting> waiting = {};
+  size_t owners = 0;
 };
 } // namespace
+
+/// The owners of a tensor but those that are arguments.
+static size_t countOthers(const at::Tensor &tensor,
+                          c10::ArrayRef<c10::IValue> arguments) {
+  size_t count = tensor.use_count();
+  for (const c10::IValue &argument : arguments)
+    visitTensors(argument, [&](const at::Tensor &each) {
+      count -= each.is_same(tensor);
+    });
+  return count;
+}
+
+/// Whether the end of a deferred sequence would wait for the reader: a value
+/// that a view has computed has no node of the operator that saves it.
+static bool mayWait(const Value *value) {
+  if (!value || !value->isDeferred || value->policy != Policy::Auto)
+    return false;
+  const Held &held = value->description();
+  return held.isOneOperator && held.isLast && held.saves == Saves::Result &&
+         value->sources.areWidened();
+}
 
 /// Ends the sequence of one operand.
 static void read(const c10::OperatorHandle &op, const Reader &reader,
@@ -53,11 +78,13 @@ static void read(const c10::OperatorHandle &op, const Reader &reader,
   const auto &argument = op.schema().arguments()[position];
   if (argument.alias_info()) {
     // A view that is not followed, or a write.
-    bool isFollowed = reader.isView && at::GradMode::is_enabled();
+    bool isFollowed =
+        reader.isView && at::GradMode::is_enabled() && !mayWait(value);
     // A reader of the view may save what the operator's own node does, too.
     if (!isFollowed && value && value->isDeferred && !value->isRead &&
         at::GradMode::is_enabled() && !argument.alias_info()->isWrite())
-      finishDeferred(base, *value, /*readerSaves=*/false);
+      if (auto waiting = finishDeferred(base, *value, /*readerSaves=*/false))
+        end(base, *value, *waiting, /*isSaved=*/true);
     if (!isFollowed && value)
       value->isEscaped = true;
     if (isFollowed && value)
@@ -67,12 +94,17 @@ static void read(const c10::OperatorHandle &op, const Reader &reader,
   if (!at::GradMode::is_enabled() || !value)
     return;
   bool isSaved = reader.saves(position, arguments) && valueOf(base) == value;
+  std::optional<Waiting> waiting;
   if (value->isDeferred ? !value->isRead : !value->isFinished)
-    (value->isDeferred ? finishDeferred : finishInteractive)(base, *value,
-                                                             isSaved);
+    waiting = (value->isDeferred ? finishDeferred
+                                 : finishInteractive)(base, *value, isSaved);
   if (isObserved())
     observeReader(op.operator_name(), base, isSaved, value->isRecomputed);
-  if (value->isRecomputed)
+  if (waiting) {
+    size_t owners = countOthers(tensor, arguments) - base.is_same(tensor);
+    removeKey(tensor);
+    readings.push_back({tensor, value, false, std::move(waiting), owners});
+  } else if (value->isRecomputed)
     readings.push_back({tensor, value, isSaved});
   else
     removeKey(tensor);
@@ -133,6 +165,11 @@ void readBoxed(const c10::OperatorHandle &op, c10::DispatchKeySet keys,
     arguments.assign(stack->end() - static_cast<ptrdiff_t>(count),
                      stack->end());
   redispatch(op, keys, stack);
+  for (const Reading &reading : readings)
+    if (reading.waiting)
+      // One owner is the reading itself.
+      end(reading.tensor, *reading.value, *reading.waiting,
+          /*isSaved=*/reading.tensor.use_count() > reading.owners + 1);
   size_t returns = op.schema().returns().size();
   if (readings.empty() || !returns ||
       !(*stack)[stack->size() - returns].isTensor())

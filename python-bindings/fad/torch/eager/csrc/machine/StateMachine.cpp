@@ -60,8 +60,8 @@ static bool mayHaveSeveral(Policy policy, Kind kind, Operands operands,
 }
 
 /// The derivative of the result where some operand has one.
-static Derivative chain(Policy policy, Kind kind, Operands operands,
-                        const Decision &decision) {
+static Derivative chain(Policy policy, const Operation &operation, Kind kind,
+                        Operands operands, const Decision &decision) {
   auto is = [&](Derivative derivative) {
     return [=](const Operand &operand) {
       return operand.isFAD ? operand.derivative == derivative
@@ -79,7 +79,8 @@ static Derivative chain(Policy policy, Kind kind, Operands operands,
   if (std::all_of(begin, end, is(Derivative::Number))) {
     if (kind == Kind::Linear)
       return Derivative::Number;
-    if (operands.size() == 1 && !savesMore)
+    // A reader may save a result as well.
+    if (operands.size() == 1 && (!savesMore || operation.savedResult))
       return Derivative::Operator;
   }
   return policy == Policy::Fad || (decision.isPiecewise && !savesMore)
@@ -124,7 +125,7 @@ Decision decide(Policy policy, const Operation &operation, Operands operands) {
   decision.isPiecewise =
       isPiecewise && (kind == Kind::Linear || kind == Kind::Piecewise);
   if (hasFAD)
-    decision.derivative = chain(policy, kind, operands, decision);
+    decision.derivative = chain(policy, operation, kind, operands, decision);
   else
     // The operator's own node is the derivative, whatever the number of
     // operands.
@@ -146,8 +147,19 @@ Decision decide(Policy policy, const Operation &operation, Operands operands) {
   return decision;
 }
 
+/// Whether the one nonlinear operator saves its result, where the source takes
+/// fewer bytes as it has a narrower type.
+static bool isNarrowerThanResult(const Ending &ending) {
+  return ending.isWidened && ending.saves == Saves::Result &&
+         ending.inputs() <= ending.saved;
+}
+
 /// Tensors kept of a sequence with one nonlinear operator, under Auto.
 static Choice finishOperator(const Ending &ending) {
+  // A source of a narrower type takes fewer bytes than the result, unless a
+  // reader keeps that anyway.
+  if (isNarrowerThanResult(ending) && (ending.readerSaves || !ending.isLast))
+    return {Kept::Sources, ending.readerSaves};
   if (ending.isLast && ending.saves == Saves::Result) {
     // The reader and the operator save the same tensor.
     if (!ending.readerSaves && ending.isPiecewise)
@@ -208,6 +220,13 @@ Choice finish(Policy policy, const Ending &ending) {
                 (choice.kept == Kept::Operator && ending.isLast &&
                  ending.saves == Saves::Result && ending.readerSaves);
   return ending.hasLevels && !isFree ? Choice{Kept::Levels, false} : choice;
+}
+
+Choice finishUnsaved(const Ending &ending, const Choice &choice) {
+  return choice.kept == Kept::Operator && ending.isLast &&
+                 !ending.readerSaves && isNarrowerThanResult(ending)
+             ? Choice{Kept::Sources, false}
+             : choice;
 }
 
 Choice finishWhole(Policy policy, const Ending &ending) {

@@ -47,6 +47,8 @@ struct SequenceNode final : MortalNode {
 
   void addSource(torch::autograd::Edge edge);
   void skip(torch::autograd::Edge edge);
+  /// Has backward run these operators again.
+  void runFrom(const StepPtr &steps);
   /// Notes, where backward runs the sequence again, which values it skips.
   void countEnd();
   /// Takes the place of PyTorch's node `own` of a tensor.
@@ -88,8 +90,6 @@ private:
   /// Notes that these steps are kept of a sequence that goes on from the value.
   /// A node that keeps what its operator saved, too, lets go of that.
   void cover(const StepPtr &steps);
-  /// Has backward run these operators again.
-  void runFrom(const StepPtr &steps);
   /// The steps of a value that was shared in a backward.
   std::mutex access;
   StepPtr given;
