@@ -43,13 +43,15 @@ READ = {
     "a norm of a multiple": lambda x, *widen: norm(x * 2, *widen),
     "a norm of a sum": lambda x, *widen: norm(x + x.flip(0), *widen),
     "a norm of a norm": lambda x, *widen: norm(norm(x, *widen), *widen),
+    "a norm of a value": lambda x, *widen: norm(F.silu(x), *widen),
     "casts of casts": twice,
     "a gate": lambda x, *widen: norm(x, *widen) * torch.sigmoid(x),
 }
 
 
-# There, the second cast is a part of the sequence before it, and has readers in two others.
-WITHIN = READ["a norm of a norm"]
+# There, the cast is a part of the sequence before it, and has readers in two others. The policy
+# fad, and kernels of the deferred engine, have a gradient in the narrow type for each of them.
+WITHIN = READ["a norm of a value"]
 
 
 def differentiate(function, x, cotangent, mode=None):
@@ -77,9 +79,10 @@ def is_as_exact(function, dtype, mode):
         found = differentiate(function, x, cotangent, mode)
         _kernels.wait()
         assert found.dtype == dtype
-        if mode == ("auto", "interactive") and function is not WITHIN:
+        if mode == ("auto", "interactive"):
             assert torch.equal(found, eager)
-        assert error(found) <= 1.1 * error(eager), (error(found), error(eager))
+        most = 1.5 if function is WITHIN else 1.1
+        assert error(found) <= most * error(eager), (error(found), error(eager))
 
 
 def is_finite(mode):

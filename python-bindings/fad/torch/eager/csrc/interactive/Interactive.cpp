@@ -300,6 +300,9 @@ static void extend(Call &call, const at::Tensor &result) {
   if (step)
     noteResult(call, *step, result);
   node->number = step ? step->number : 0;
+  node->isWide =
+      call.info.form == Form::Cast &&
+      c10::elementSize(call.use.type) > call.tensor(0).element_size();
   node->next_edges().reserve(sources.size() + call.count());
   if (node->held.form == Derivative::Steps)
     node->step = std::move(step);
@@ -312,6 +315,7 @@ static void extend(Call &call, const at::Tensor &result) {
       else
         promote(call, call.tensor(i), *call.values[i], *own, node->held);
       node->skip(edgeOf(call.tensor(i)));
+      node->skipCastsOf(call.edges[i].function.get());
     }
   node->replace(*own, result);
   auto value = c10::make_intrusive<Value>(result, call.mode);

@@ -41,6 +41,21 @@ void SequenceNode::skip(Edge edge) {
   add_next_edge(std::move(edge));
 }
 
+void SequenceNode::skipCastsOf(const Node *operand) {
+  const auto *other = castTo<const SequenceNode>(operand);
+  if (!other)
+    return;
+  for (size_t i = other->sources.size(); i < other->num_outputs(); ++i) {
+    const Edge &edge = other->next_edge(i);
+    auto *cast = castTo<SequenceNode>(edge.function.get());
+    if (!cast || !cast->isWide)
+      continue;
+    const auto &own = next_edges();
+    if (std::find(own.begin(), own.end(), edge) == own.end())
+      skip(edge);
+  }
+}
+
 /// The nodes of the values that a node skips.
 static std::vector<SequenceNode *> skippedBy(const SequenceNode &node) {
   std::vector<SequenceNode *> all;

@@ -38,15 +38,20 @@ struct SequenceNode final : MortalNode {
   /// How many nodes of sequences skip this one's value.
   std::atomic<int64_t> skips{0};
   /// The number of the value's step, or 0; and how many sequences that backward
-  /// runs again skip the value at their last operator.
+  /// runs again skip the value at their last operator, or have an edge to it.
   uint64_t number = 0;
   std::atomic<int64_t> ends{0};
+  /// Whether the value is a cast to a wider type of one that is not linear:
+  /// gradients of its readers are summed in that, as in eager PyTorch.
+  bool isWide = false;
 
   SequenceNode();
   ~SequenceNode() override;
 
   void addSource(torch::autograd::Edge edge);
   void skip(torch::autograd::Edge edge);
+  /// Also skips wide casts that the node of an operand skips.
+  void skipCastsOf(const torch::autograd::Node *operand);
   /// Has backward run these operators again.
   void runFrom(const StepPtr &steps);
   /// Notes, where backward runs the sequence again, which values it skips.
