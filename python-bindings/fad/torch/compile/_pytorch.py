@@ -295,7 +295,7 @@ def has_other_budget(graph: fx.Graph) -> bool:
     return is_set or any(key in get_annotations(node) for node in graph.nodes)
 
 
-def functionalize(op: Any, name: str, changed: fx.Node, **others: fx.Node) -> tuple[Any, ...]:
+def functionalize(op: Any, name: str, changed: fx.Node, **others: Any) -> tuple[Any, ...]:
     """Returns the arguments of `call_function` for `op`, which changes its argument `name` in place,
     as Inductor takes it: element 1 of the result is the changed value."""
     options = {**others, f"_{name}_base_index": 0, "_all_bases": [changed]}

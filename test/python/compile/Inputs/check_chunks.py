@@ -8,6 +8,7 @@ Without --every, each check has some of its cases."""
 import contextlib
 import copy
 import itertools
+import math
 import warnings
 from unittest import mock
 
@@ -351,22 +352,21 @@ def check_options():
 
 
 def check_sums():
-    """Products that are added to sums, of one type and of another."""
+    """Products that are added to sums, of one type and of another, and the first, which is written."""
     torch.manual_seed(0)
     for dtype in (torch.float64, torch.bfloat16):
         left, right = torch.randn(3000, 4).to(dtype), torch.randn(4, 2000).to(dtype)
-        total = torch.ones(
-            3000, 2000, dtype=torch.float64 if dtype is torch.float64 else torch.float32
-        )
-        expected = total.double() + left.double() @ right.double()
-        torch.ops.fad.accumulate(total, left, right)
-        print(
-            dtype,
-            "sums are right:",
-            torch.allclose(
-                total.double(), expected, rtol=0, atol=4e-2 if dtype is torch.bfloat16 else 1e-12
-            ),
-        )
+        wide = torch.float64 if dtype is torch.float64 else torch.float32
+        total = torch.full((3000, 2000), math.nan, dtype=wide)
+        error = 4e-2 if dtype is torch.bfloat16 else 1e-12
+        for count in (1, 2):
+            torch.ops.fad.accumulate(total, left, right, count == 1)
+            expected = count * left.double() @ right.double()
+            print(
+                dtype,
+                f"sum of {count} is right:",
+                torch.allclose(total.double(), expected, rtol=0, atol=count * error),
+            )
 
 
 if __name__ == "__main__":

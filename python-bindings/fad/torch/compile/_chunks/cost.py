@@ -51,11 +51,12 @@ def _count_traffic(region: Region, product: fx.Node, chunks: int) -> int:
     total = 0
     for node in (product, *list_tensors(product)):
         label, size = region.axis.labels.get(node), count_bytes(node)
+        times = 1 if isinstance(label, Span) else chunks
         if label is Role.SUM and chunks > 1:
-            # A sum is read and written.
-            dtype = accumulated_type(node.meta["val"].dtype)
-            size = 2 * count_elements(node) * dtype.itemsize
-        total += size if isinstance(label, Span) else chunks * size
+            # A sum is written by each chunk, and read by all but the first.
+            size = count_elements(node) * accumulated_type(node.meta["val"].dtype).itemsize
+            times = 2 * chunks - 1
+        total += times * size
     return total
 
 

@@ -82,6 +82,7 @@ class _Expansion:
         before = sums[products[-1]] if products else None
         start: Size = 0
         for size in loop.sizes:
+            is_first = not self.is_begun
             inputs = [self.cut(node, rows, start, size) for node, rows in zip(flat, loop.inputs)]
             before = self.make_first(size, inputs, numbers) if before is None else before
             outputs = self.call(size, [*inputs, *numbers, before])
@@ -95,7 +96,7 @@ class _Expansion:
                     parts[number].append(outputs[place])
                 elif result.operands:
                     pair = [inputs[i] if i >= 0 else outputs[-1 - i] for i in result.operands]
-                    sums[number] = self.accumulate(sums[number], *pair)
+                    sums[number] = self.accumulate(sums[number], *pair, is_first=is_first)
                 elif sums[number] is None:
                     sums[number] = outputs[place]
                 else:
@@ -142,12 +143,13 @@ class _Expansion:
         return self.build(aten.full.default, shape, 0, **options)
 
     def begin(self, number: int) -> fx.Node | None:
-        """Returns zeros, to which products are added."""
+        """Returns memory for a sum of products."""
         result, value = self.loop.results[number], self.loop.values[number]
         if isinstance(result, Rows) or not result.operands:
             return None
         options = {"dtype": value.dtype, "device": value.device}
-        return self.build(aten.full.default, self.write(read_shape(value.shape)), 0.0, **options)
+        shape = self.write(read_shape(value.shape))
+        return self.build(aten.empty.memory_format, shape, **options)
 
     def flatten(self, node: fx.Node, rows: Rows | None) -> fx.Node:
         """Returns `node` with the axis in one dimension."""
@@ -214,16 +216,15 @@ class _Expansion:
         self.build.last = part
         return part
 
-    def accumulate(self, sum: fx.Node, left: fx.Node, right: fx.Node) -> fx.Node:
-        """Returns `sum` after the product is added to it."""
+    def accumulate(self, sum: fx.Node, left: fx.Node, right: fx.Node, is_first: bool) -> fx.Node:
+        """Returns `sum` after the product is added to it, or written if it `is_first`."""
         graph = self.part.graph
         with graph.inserting_after(self.build.last):
             if self.is_fused:
-                call = graph.call_function(
-                    *functionalize(ACCUMULATE, "sum", sum, left=left, right=right)
-                )
+                named = dict(left=left, right=right, is_first=is_first)
+                call = graph.call_function(*functionalize(ACCUMULATE, "sum", sum, **named))
             else:
-                call = graph.call_function(ACCUMULATE, (sum, left, right))
+                call = graph.call_function(ACCUMULATE, (sum, left, right, is_first))
         call.meta.update(self.build.place)
         call.meta["val"] = (None, sum.meta["val"])
         self.build.last = call

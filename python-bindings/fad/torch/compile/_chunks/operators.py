@@ -7,7 +7,7 @@ from .._pytorch import find_linear
 
 _library = torch.library.Library("fad", "FRAGMENT")
 _library.define("region(Tensor[] inputs, SymInt[] sizes, str name) -> Tensor[]")
-_library.define("accumulate(Tensor(a!) sum, Tensor left, Tensor right) -> ()")
+_library.define("accumulate(Tensor(a!) sum, Tensor left, Tensor right, bool is_first) -> ()")
 _library.define("multiply(Tensor rows, Tensor weights) -> Tensor")
 
 # A product of another type than the sum that it is added to is in memory by parts of the sum: so
@@ -16,20 +16,27 @@ _PARTS, _LEAST = 16, 2**20
 
 
 @torch.library.impl(_library, "accumulate", "CompositeExplicitAutograd")
-def _accumulate(sum: torch.Tensor, left: torch.Tensor, right: torch.Tensor) -> None:
+def _accumulate(sum: torch.Tensor, left: torch.Tensor, right: torch.Tensor, is_first: bool) -> None:
     """Adds the product of `left` and `right`, matrices of one type, to `sum`, which has that type or
-    a wider one."""
+    a wider one. The first product is written to `sum`, which has no values before it."""
     if sum.dtype == left.dtype:
-        sum.addmm_(left, right)
+        if is_first:
+            torch.mm(left, right, out=sum)
+        else:
+            sum.addmm_(left, right)
         return
     options = {"out_dtype": sum.dtype} if sum.is_cuda else {}
     rows = max(-(-sum.shape[0] // _PARTS), _LEAST // max(sum.shape[1], 1), 1)
     for part, operand in zip(sum.split(rows), left.split(rows)):
-        part += torch.mm(operand, right, **options)
+        product = torch.mm(operand, right, **options)
+        if is_first:
+            part.copy_(product)
+        else:
+            part += product
 
 
 @torch.library.impl(_library, "accumulate", "Meta")
-def _(sum: torch.Tensor, left: torch.Tensor, right: torch.Tensor) -> None:
+def _(sum: torch.Tensor, left: torch.Tensor, right: torch.Tensor, is_first: bool) -> None:
     pass
 
 
