@@ -146,7 +146,7 @@ def check_windows():
 
 def check_alternating():
     """Storages whose ends alternate from layer to layer are those of the layer before, where this
-    changes little of what is alive; and where it changes more, there are no windows."""
+    changes few of the bytes that are alive; and where it changes more, there are no windows."""
 
     def make(count, bytes_):
         made = []
