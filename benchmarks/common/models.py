@@ -242,6 +242,47 @@ def make_efficientnet(sizes: dict) -> Model:
     return Model(EfficientNet(sizes["width"], sizes["blocks"]), (images,))
 
 
+class DiTBlock(nn.Module):
+    """A block of which a condition scales, shifts and gates what attention and layers read and add."""
+
+    def __init__(self, width: int, heads: int) -> None:
+        super().__init__()
+        self.heads = heads
+        self.norms = nn.ModuleList(
+            nn.LayerNorm(width, elementwise_affine=False, eps=1e-6) for _ in range(2)
+        )
+        self.modulation = nn.Sequential(nn.SiLU(), nn.Linear(width, 6 * width))
+        self.before, self.after = nn.Linear(width, 3 * width), nn.Linear(width, width)
+        self.layers = nn.Sequential(
+            nn.Linear(width, 4 * width), nn.GELU("tanh"), nn.Linear(4 * width, width)
+        )
+
+    def forward(self, x: torch.Tensor, condition: torch.Tensor) -> torch.Tensor:
+        parts = self.modulation(condition).unsqueeze(1).chunk(6, -1)
+        x = x + parts[2] * self.attend(self.modulate(0, x, *parts[:2]))
+        return x + parts[5] * self.layers(self.modulate(1, x, *parts[3:5]))
+
+    def modulate(self, number: int, x: torch.Tensor, shift: torch.Tensor, scale: torch.Tensor):
+        return self.norms[number](x) * (1 + scale) + shift
+
+    def attend(self, x: torch.Tensor) -> torch.Tensor:
+        heads = self.before(x).unflatten(-1, (3, self.heads, -1)).permute(2, 0, 3, 1, 4)
+        return self.after(F.scaled_dot_product_attention(*heads).transpose(1, 2).flatten(2))
+
+
+class DiT(nn.Module):
+    """Blocks of a diffusion transformer (Peebles and Xie 2023)."""
+
+    def __init__(self, width: int, heads: int, layers: int) -> None:
+        super().__init__()
+        self.blocks = nn.ModuleList(DiTBlock(width, heads) for _ in range(layers))
+
+    def forward(self, x: torch.Tensor, condition: torch.Tensor) -> torch.Tensor:
+        for block in self.blocks:
+            x = block(x, condition)
+        return x
+
+
 class Alone(nn.Module):
     """An activation of a large tensor, with little else."""
 

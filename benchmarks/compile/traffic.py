@@ -31,6 +31,7 @@ SIZES = {
     "llama": dict(layers=2, width=1024, heads=16, batch=8, length=1024),
     "vit": dict(layers=2, width=768, heads=12, batch=32, pixels=224),
     "unet": dict(width=128, after=256, batch=32, pixels=64, dropout=0.1),
+    "dit": dict(layers=1, width=1152, heads=16, batch=16, length=256),
 }
 QUICK = {
     "blocks": dict(layers=1, width=64, batch=2, length=64),
@@ -39,6 +40,7 @@ QUICK = {
     "llama": dict(layers=1, width=64, heads=2, batch=2, length=64),
     "vit": dict(layers=1, width=64, heads=2, batch=2, pixels=64),
     "unet": dict(width=16, after=32, batch=2, pixels=16, dropout=0.1),
+    "dit": dict(layers=1, width=64, heads=2, batch=2, length=64),
 }
 
 

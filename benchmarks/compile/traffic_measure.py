@@ -108,6 +108,12 @@ def make_unet(sizes: dict) -> Model:
     return Model(block, (image, torch.randn(sizes["batch"], 4 * width)))
 
 
+def make_dit(sizes: dict) -> Model:
+    batch, width = sizes["batch"], sizes["width"]
+    module = models.DiT(width, sizes["heads"], sizes["layers"])
+    return Model(module, (torch.randn(batch, sizes["length"], width), torch.randn(batch, width)))
+
+
 MAKERS: dict[str, Callable[[dict], Model]] = {
     "blocks": make_blocks,
     "bert": functools.partial(make_layers, make=models.make_bert),
@@ -115,6 +121,7 @@ MAKERS: dict[str, Callable[[dict], Model]] = {
     "llama": models.make_llama,
     "vit": functools.partial(make_layers, make=models.make_vit),
     "unet": make_unet,
+    "dit": make_dit,
 }
 
 

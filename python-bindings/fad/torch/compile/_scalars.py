@@ -3,6 +3,7 @@ operations for fad, nodes of a graph for PyTorch, and decompositions for Inducto
 
 import functools
 import json
+import math
 import operator
 from typing import Any, Callable, Sequence
 
@@ -220,7 +221,8 @@ def read_number(value: Any) -> Any:
     return float(value) if isinstance(value, str) else value
 
 
-# Decompositions of activations by fad's own formulas, for Inductor's graphs.
+# Decompositions of activations for Inductor's graphs: of Mish by fad's own formula, and of the GELU
+# of tanh by one that has fewer operations.
 #
 # Those of PyTorch compute Mish by `exp`, `log1p` and `tanh`, and the GELU of tanh by
 # `tanh`, and again in backward. Value and derivative of fad share one exponential, so that
@@ -228,6 +230,8 @@ def read_number(value: Any) -> Any:
 
 # Both activations are zero there in every type; at minus infinity, they are products with zero.
 _LOW = -800.0
+# From there on, the sigmoid in the GELU of tanh is one in every type, and its derivative zero.
+_HIGH = 27.0
 # Operators of Python take a number in the place of either operand.
 _SIGNS = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv}
 _SIGNS |= {">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operator.le}
@@ -235,20 +239,19 @@ _BOUNDS = {"minimum": torch.clamp_max, "maximum": torch.clamp_min}
 
 
 @functools.cache
-def _expand(row: Operator, element: str, *numbers: Any, **options: Any) -> dict[str, Any]:
-    """Returns the operations of an activation's value and derivative, with what `row` has besides
-    the tensor."""
+def _expand(row: Operator, element: str) -> dict[str, Any]:
+    """Returns the operations of an activation's value and derivative."""
     body = Body()
     x, write = body.add_argument(element), Writer(body, element)
     formula = row.formula or (lambda write, x: write.apply(row.mlir, x))
-    nested = nest(make_module(body.finish(formula(write, x, *numbers, **options))), policy="fad")
+    nested = nest(make_module(body.finish(formula(write, x))), policy="fad")
     nested.module.run("fad-expand-primitives,canonicalize,cse")
     return json.loads(_fad.describe(get_handle(nested.module)))
 
 
-def _evaluate(number: int, row: Operator, x: torch.Tensor, *numbers: Any, **options: Any) -> Any:
+def _evaluate(number: int, row: Operator, x: torch.Tensor) -> Any:
     """Returns the value of an activation at `x` for the `number` 0, and the derivative for 1."""
-    plan = _expand(row, MLIR_TYPES[x.dtype], *numbers, **options)
+    plan = _expand(row, MLIR_TYPES[x.dtype])
     entries = {entry["name"]: entry for entry in plan["new"]}
     # The only operand without a name is the argument.
     values: dict[str | None, Any] = {None: x}
@@ -271,19 +274,47 @@ def _evaluate(number: int, row: Operator, x: torch.Tensor, *numbers: Any, **opti
     return read(plan["results"][number])
 
 
-def _decompose(name: str, **options: Any) -> tuple[Callable, Callable]:
+def _decompose(name: str) -> tuple[Callable, Callable]:
     """Returns the activation `name` and its gradient, as functions of tensors."""
     row = _BY_NAME[name]
 
     @pw_cast_for_opmath
     def compute(x: torch.Tensor) -> torch.Tensor:
-        return _evaluate(0, row, x.clamp_min(_LOW), **options)
+        return _evaluate(0, row, x.clamp_min(_LOW))
 
     @pw_cast_for_opmath
     def differentiate(gradient: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
-        return gradient * _evaluate(1, row, x.clamp_min(_LOW), **options)
+        return gradient * _evaluate(1, row, x.clamp_min(_LOW))
 
     return compute, differentiate
+
+
+def _find_gelu_parts(x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    """Returns what value and derivative of the GELU of tanh share: `x` within bounds, the negative
+    terms of u(x) / x, exp(-u) and its sigmoid."""
+    scale = 2 * math.sqrt(2 / math.pi)
+    x = x.clamp_max(_HIGH)
+    cubic = x * x * (-0.044715 * scale)
+    sum_ = cubic - scale
+    exponential = torch.exp(x * sum_)
+    return x, cubic, sum_, exponential, torch.reciprocal(exponential + 1)
+
+
+@pw_cast_for_opmath
+def _gelu(x: torch.Tensor) -> torch.Tensor:
+    x = x.clamp_min(_LOW)
+    return x * _find_gelu_parts(x)[-1]
+
+
+# On a GPU, Inductor writes a value of more than 30 operations to memory where it reads two tensors,
+# and a gradient is a product in 32 bits before it is rounded. By fad's formula for all types and
+# targets, it has more, and by this one 28.
+@pw_cast_for_opmath
+def _gelu_backward(gradient: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+    x, cubic, sum_, exponential, sigmoid = _find_gelu_parts(x.clamp_min(_LOW))
+    # The complement of the sigmoid, which is a product of infinity and zero without the bound.
+    complement = exponential.clamp_max(torch.finfo(x.dtype).max) * sigmoid
+    return gradient * (sigmoid * (1 - x * complement * (sum_ + cubic + cubic)))
 
 
 class _Table(dict):
@@ -305,17 +336,16 @@ def find_decompositions() -> dict[Any, Callable]:
 
 
 def make_decompositions(table: dict[Any, Callable]) -> dict[Any, Callable]:
-    """`table`, Inductor's, with decompositions by fad's formulas."""
+    """`table`, Inductor's, with fad's decompositions."""
     gelu, gelu_backward = table[aten.gelu.default], table[aten.gelu_backward.default]
-    own_gelu, own_gelu_backward = _decompose("gelu", approximate="tanh")
     mish, mish_backward = _decompose("mish")
 
     def any_gelu(x, *, approximate="none"):
-        return own_gelu(x) if approximate == "tanh" else gelu(x, approximate=approximate)
+        return _gelu(x) if approximate == "tanh" else gelu(x, approximate=approximate)
 
     def any_gelu_backward(gradient, x, *, approximate="none"):
         if approximate == "tanh":
-            return own_gelu_backward(gradient, x)
+            return _gelu_backward(gradient, x)
         return gelu_backward(gradient, x, approximate=approximate)
 
     added = {

@@ -1,6 +1,7 @@
 """Mish, the GELU of tanh, and their derivatives, as the backend `fad` decomposes
 them."""
 
+import functools
 import sys
 
 import mpmath
@@ -11,6 +12,7 @@ from torch._inductor.decomposition import select_decomp_table
 from torch.fx.experimental.proxy_tensor import make_fx
 
 import fad.torch
+from fad.torch.compile._pytorch import find_inlining_limits
 from fad.torch.compile._scalars import make_decompositions
 
 aten = torch.ops.aten
@@ -111,6 +113,23 @@ def check_shared():
     return "right"
 
 
+def check_operations():
+    """Whether the gradients are products of so few operations that Inductor rounds them where it
+    computes them: of loads, of numbers, and of nodes but for the last, which rounds."""
+    most = find_inlining_limits(False)["shared_operations"]
+    rounded = torch.randn(2, 3, dtype=torch.bfloat16)
+    counts = []
+    for target, options in (aten.mish_backward, {}), (aten.gelu_backward, {"approximate": "tanh"}):
+        call = functools.partial(TABLE[target.default], **options)
+        graph = fx_graph_cse(make_fx(call, decomposition_table=TABLE)(*rounded).graph)
+        nodes = [node for node in graph.nodes if node.op != "output"]
+        numbers = {each for node in nodes for each in node.args if isinstance(each, (int, float))}
+        if not (nodes[-1].meta["val"].dtype is nodes[0].meta["val"].dtype is torch.bfloat16):
+            return "wrong: not rounded"
+        counts.append(len(nodes) - 1 + len(numbers))
+    return f"{counts}, {sum(count > most for count in counts)} too many"
+
+
 ACTIVATIONS = {
     "gelu": F.gelu,
     "mish": F.mish,
@@ -154,8 +173,10 @@ class Activation(torch.nn.Module):
 def main():
     checks = check_errors(), check_limits(), check_shared(), check_derivatives()
     line = "{}; limits {}; shared exponentials {}; single derivatives {}".format(*checks)
-    print(line)
-    return line.count("right") != 3 or ", 0 wrong;" not in line
+    operations = check_operations()
+    print(line, f"operations of gradients {operations}", sep="\n")
+    is_wrong = line.count("right") != 3 or ", 0 wrong;" not in line
+    return is_wrong or not operations.endswith(", 0 too many")
 
 
 if __name__ == "__main__":
