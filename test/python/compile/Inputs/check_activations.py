@@ -85,14 +85,33 @@ def check_errors():
     return f"{count} functions and types, {wrong} wrong"
 
 
+def is_limit(name, values):
+    """Whether these are the values at NaN and at the limits of the function `name`."""
+    expected = torch.tensor([NAN, *(value for _, value in LIMITS[name])]).to(values.dtype)
+    return torch.allclose(values, expected, rtol=1e-2, atol=0, equal_nan=True)
+
+
 def check_limits():
     for name, limits in LIMITS.items():
         for dtype in torch.float64, torch.float32, torch.bfloat16:
             x = torch.tensor([NAN, *(point for point, _ in limits)]).to(dtype)
             values = FUNCTIONS[name][1](x)
-            expected = torch.tensor([value for _, value in limits]).to(dtype)
-            if not values[0].isnan() or not torch.allclose(values[1:], expected, rtol=1e-2, atol=0):
+            if not is_limit(name, values):
                 return f"{name} of {x.tolist()} in {dtype} is {values.tolist()}"
+    return "right"
+
+
+def check_compiled():
+    """Whether loops of vectors that Inductor compiles have these limits, too."""
+    for name in "mish", "gelu-tanh":
+        activation = FUNCTIONS[name][2]
+        points = torch.tensor([NAN, *(point for point, _ in LIMITS[name])])
+        x = points.repeat(32, 1).t().contiguous().requires_grad_()
+        y = torch.compile(activation, backend="fad")(x)
+        (gradient,) = torch.autograd.grad(y.sum(), x)
+        for each, values in (name, y.detach()), (f"{name}'", gradient):
+            if not all(is_limit(each, column) for column in values.t()):
+                return f"wrong: {each} of {points.tolist()} is {values[:, 0].tolist()}"
     return "right"
 
 
@@ -174,9 +193,10 @@ def main():
     checks = check_errors(), check_limits(), check_shared(), check_derivatives()
     line = "{}; limits {}; shared exponentials {}; single derivatives {}".format(*checks)
     operations = check_operations()
-    print(line, f"operations of gradients {operations}", sep="\n")
+    compiled = check_compiled()
+    print(line, f"operations of gradients {operations}; compiled {compiled}", sep="\n")
     is_wrong = line.count("right") != 3 or ", 0 wrong;" not in line
-    return is_wrong or not operations.endswith(", 0 too many")
+    return is_wrong or not operations.endswith(", 0 too many") or compiled != "right"
 
 
 if __name__ == "__main__":
