@@ -1,14 +1,19 @@
 """Forks a process, as a data loader does, while other threads overwrite what sequences read,
-record, compile or go backward: the child writes, trains and ends.
+record, compile or go backward: the child writes, trains and ends. Threads that fork at once, without
+Python's lock, go on.
 
 usage: check_forks.py [--every]
 
 With --every, there are ten times as many forks."""
 
+import ctypes
 import itertools
 import os
+import pathlib
 import signal
+import subprocess
 import sys
+import tempfile
 import threading
 import time
 
@@ -17,7 +22,7 @@ import torch.nn.functional as F
 from checks import Checks
 
 import fad.torch
-from fad.torch.eager import _kernels
+from fad.torch.eager import _extension, _kernels
 
 MODES = [
     {"policy": policy, "engine": engine, "min_numel": 0}
@@ -120,10 +125,59 @@ def ends(mode, activity):
         thread.join()
 
 
+# Children that end at once, of a thread that another language has begun.
+SOURCE = r"""
+#include <sys/wait.h>
+#include <unistd.h>
+extern "C" int forkOften(int count) {
+  for (int i = 0, status; i < count; ++i) {
+    pid_t child = fork();
+    if (!child)
+      _exit(0);
+    if (child < 0 || waitpid(child, &status, 0) < 0 || status)
+      return 1;
+  }
+  return 0;
+}
+"""
+
+
+def build(folder):
+    source, built = pathlib.Path(folder, "fork.cpp"), pathlib.Path(folder, "fork.so")
+    source.write_text(SOURCE)
+    command = [_extension._find_compiler(), "-shared", "-fPIC", str(source), "-o", str(built)]
+    subprocess.run(command, check=True)
+    return ctypes.CDLL(str(built))
+
+
+def fork_at_once(mode, library):
+    """Each thread has values that are not computed yet, which it computes afterwards."""
+    right = []
+
+    def run():
+        with fad.torch.nest(**mode):
+            x = torch.linspace(-1, 1, 64).requires_grad_()
+            kept = [torch.tanh(x * 2) for _ in range(100)]
+            failed = library.forkOften(4 * FORKS)
+            found = torch.stack([each.flip(0) for each in kept])
+        right.append(not failed and torch.allclose(found, torch.tanh(x * 2).flip(0)))
+
+    threads = [threading.Thread(target=run, daemon=True) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(LIMIT)
+    return right == [True] * len(threads)
+
+
 if __name__ == "__main__":
     # A child has none of the threads that would share an operator's work.
     torch.set_num_threads(1)
     check = Checks()
     for mode, activity in itertools.product(MODES, (copy, record, differentiate, compile)):
         check(f"{activity.__name__}, {mode}", lambda: ends(mode, activity))
+    with tempfile.TemporaryDirectory() as folder:
+        library = build(folder)
+        for mode in MODES:
+            check(f"forks at once, {mode}", lambda: fork_at_once(mode, library))
     check.finish()

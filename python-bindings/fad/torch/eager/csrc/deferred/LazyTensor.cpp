@@ -247,36 +247,34 @@ LazyTensor::shallow_copy_and_detach(c10::VariableVersion &&version,
 }
 
 static thread_local std::shared_ptr<LazyTensors> tensorsOfThread;
+/// The places of the thread's own, while it forks. Others may fork as well.
+static thread_local std::vector<std::shared_ptr<LazyPlace>> lockedPlaces;
 
 /// Those of all threads.
 struct Threads {
   /// A child has none of the other threads, and no part in their tensors.
   ProcessMutex mutex{Rank::Others, [this] { all = {tensorsOfThread}; }};
   std::vector<std::weak_ptr<LazyTensors>> all;
-  /// The places of the thread's own, while it forks.
-  std::vector<std::shared_ptr<LazyPlace>> locked;
 
-  Threads() {
-    atFork(Rank::Tensors, {[this] { lockOwn(); }, [this] { unlockOwn(); }, {}});
-  }
+  Threads() { atFork(Rank::Tensors, {lockOwn, unlockOwn, {}}); }
   /// Another thread may compute one of them, because it overwrites what that
   /// reads. Values are computed before those that they are computed from.
-  void lockOwn() {
+  static void lockOwn() {
     if (!tensorsOfThread)
       return;
-    locked = tensorsOfThread->getAll();
-    std::reverse(locked.begin(), locked.end());
-    for (auto &place : locked)
+    lockedPlaces = tensorsOfThread->getAll();
+    std::reverse(lockedPlaces.begin(), lockedPlaces.end());
+    for (auto &place : lockedPlaces)
       place->mutex.lock();
     tensorsOfThread->mutex.lock();
   }
-  void unlockOwn() {
+  static void unlockOwn() {
     if (!tensorsOfThread)
       return;
     tensorsOfThread->mutex.unlock();
-    for (auto &place : locked)
+    for (auto &place : lockedPlaces)
       place->mutex.unlock();
-    locked.clear();
+    lockedPlaces.clear();
   }
 };
 
