@@ -241,7 +241,17 @@ TEST(StateMachine, Conversions) {
   last.isWidened = true;
   last.saved = last.value = 2 * (last.sources = 4);
   EXPECT_EQ(finish(Policy::Auto, last).kept, Kept::Operator);
-  EXPECT_EQ(finishUnsaved(last, {Kept::Operator}).kept, Kept::Sources);
+  EXPECT_EQ(last.eager(), last.saved);
+  Choice unsaved = finishUnsaved(last, {Kept::Operator});
+  EXPECT_EQ(unsaved.kept, Kept::Sources);
+  // A later reader saves it.
+  EXPECT_TRUE(unsaved.recomputes);
+  last.derivative = Derivative::Steps;
+  EXPECT_TRUE(finish(Policy::Auto, last).recomputes);
+  last.paid = last.sources;
+  EXPECT_FALSE(finish(Policy::Auto, last).recomputes);
+  last.readerSaves = true;
+  EXPECT_EQ(last.eager(), last.paid + last.value);
   // A derivative that is a tensor is for each element.
   Operation scale = {Kind::Product, false, /*sums=*/true};
   std::vector<Operand> scaled = {fad(2, Derivative::Operator), plain(1)};
@@ -378,10 +388,11 @@ void checkEnding(const Ending &ending) {
   EXPECT_EQ(best.kept == Kept::Bits,
             ending.isPiecewise &&
                 (isTensor || (isShared && !ending.readerSaves)));
-  // What is computed again is what the reader saves, from a source that is
-  // there. What the operator saves anyway is not.
+  // What is computed again is what the reader saves, or a later one may, from a
+  // source that is there. What the operator saves anyway is not.
   if (best.recomputes) {
-    EXPECT_TRUE(ending.readerSaves);
+    EXPECT_TRUE(ending.readerSaves || (ending.derivative == Derivative::Steps &&
+                                       ending.inputs() > ending.paid));
     EXPECT_FALSE(isShared);
     EXPECT_TRUE(best.kept == Kept::Sources ||
                 (best.kept == Kept::Operator && ending.isFirst &&
@@ -396,13 +407,15 @@ TEST(StateMachine, EveryEnding) {
            {Saves::Nothing, Saves::Input, Saves::Result, Saves::Constant})
         for (int where = 0; where < 4; ++where)
           for (bool readerSaves : {false, true})
-            for (bool hasLevels : {false, true}) {
-              bool isFirst = where & 1, isLast = where & 2;
-              Ending ending = {derivative, isPiecewise, saves,    isFirst,
-                               isLast,     readerSaves, hasLevels};
-              ending.sources = ending.value = ending.saved = 4;
-              checkEnding(ending);
-            }
+            for (bool hasLevels : {false, true})
+              for (int64_t paid : {0, 4}) {
+                bool isFirst = where & 1, isLast = where & 2;
+                Ending ending = {derivative, isPiecewise, saves,    isFirst,
+                                 isLast,     readerSaves, hasLevels};
+                ending.sources = ending.value = ending.saved = 4;
+                ending.paid = paid;
+                checkEnding(ending);
+              }
 }
 
 TEST(StateMachine, LeavesTakeNoBytes) {

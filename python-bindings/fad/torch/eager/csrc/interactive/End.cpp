@@ -137,9 +137,9 @@ std::optional<Waiting> finishInteractive(const at::Tensor &tensor, Value &value,
     choice = {Kept::Tensor, false};
   if (choice.kept == Kept::Tensor)
     multiplyOut(value.sequence->held);
-  int64_t eager = ending.saved + (readerSaves ? ending.value : 0);
-  keepResults(steps,
-              choice.kept == Kept::Sources ? eager - ending.inputs() : 0);
+  keepResults(steps, choice.kept == Kept::Sources
+                         ? ending.eager() - ending.inputs()
+                         : 0);
   switch (choice.kept) {
   case Kept::Sources:
     value.sequence->held.drop();

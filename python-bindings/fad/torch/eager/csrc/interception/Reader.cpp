@@ -102,7 +102,6 @@ static void read(const c10::OperatorHandle &op, const Reader &reader,
     observeReader(op.operator_name(), base, isSaved, value->isRecomputed);
   if (waiting) {
     size_t owners = countOthers(tensor, arguments) - base.is_same(tensor);
-    removeKey(tensor);
     readings.push_back({tensor, value, false, std::move(waiting), owners});
   } else if (value->isRecomputed)
     readings.push_back({tensor, value, isSaved});
@@ -165,11 +164,15 @@ void readBoxed(const c10::OperatorHandle &op, c10::DispatchKeySet keys,
     arguments.assign(stack->end() - static_cast<ptrdiff_t>(count),
                      stack->end());
   redispatch(op, keys, stack);
-  for (const Reading &reading : readings)
-    if (reading.waiting)
-      // One owner is the reading itself.
-      end(reading.tensor, *reading.value, *reading.waiting,
-          /*isSaved=*/reading.tensor.use_count() > reading.owners + 1);
+  for (const Reading &reading : readings) {
+    if (!reading.waiting)
+      continue;
+    // One owner is the reading itself.
+    end(reading.tensor, *reading.value, *reading.waiting,
+        /*isSaved=*/reading.tensor.use_count() > reading.owners + 1);
+    if (!reading.value->isRecomputed)
+      removeKey(reading.tensor);
+  }
   size_t returns = op.schema().returns().size();
   if (readings.empty() || !returns ||
       !(*stack)[stack->size() - returns].isTensor())

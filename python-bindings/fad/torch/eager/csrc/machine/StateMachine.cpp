@@ -204,7 +204,8 @@ static Choice finishExactly(Policy policy, const Ending &ending) {
                                                          : Kept::Tensor,
             false};
   case Derivative::Steps:
-    return {Kept::Sources, ending.readerSaves};
+    // A later reader may save a value that an operator saves in eager PyTorch.
+    return {Kept::Sources, ending.readerSaves || ending.inputs() > ending.paid};
   }
   return {};
 }
@@ -225,7 +226,7 @@ Choice finish(Policy policy, const Ending &ending) {
 Choice finishUnsaved(const Ending &ending, const Choice &choice) {
   return choice.kept == Kept::Operator && ending.isLast &&
                  !ending.readerSaves && isNarrowerThanResult(ending)
-             ? Choice{Kept::Sources, false}
+             ? Choice{Kept::Sources, true}
              : choice;
 }
 
@@ -283,7 +284,7 @@ std::string_view reason(Policy policy, const Ending &ending,
   case Kept::Levels:
     return "derivative_bits are given, and the derivative is bounded";
   case Kept::Sources:
-    if (choice.recomputes)
+    if (choice.recomputes && ending.readerSaves)
       return "the reader saves the value, which the source gives as well";
     if (savesLeavesAlone(ending))
       return "the source is a leaf, which is there anyway";

@@ -267,6 +267,8 @@ struct Ending {
 
   /// The bytes from which backward runs the operators again.
   int64_t inputs() const { return sources + constants; }
+  /// The bytes that nodes save in eager PyTorch, the reader's among them.
+  int64_t eager() const { return readerSaves ? paid + value : saved; }
 };
 
 /// Tensors that backward finds of a sequence.

@@ -180,7 +180,7 @@ void countEnd(const StepPtr &steps, const Sources &sources) {
 
 void end(const at::Tensor &tensor, Value &value, const Waiting &waiting,
          bool isSaved) {
-  Choice choice = {isSaved ? Kept::Operator : Kept::Sources, false};
+  Choice choice = {isSaved ? Kept::Operator : Kept::Sources, !isSaved};
   if (!isSaved) {
     value.sequence->runFrom(waiting.steps);
     value.sequence->countEnd();
