@@ -305,6 +305,51 @@ def keeps_source(function, is_kept, engine):
         torch.testing.assert_close(one, other, rtol=3e-2, atol=3e-2)
 
 
+# A cast, and values of sequences that have its operand as a source in its place, or not.
+JOINED = {
+    "a product": lambda v, x: F.silu(v * x),
+    "a later product": lambda v, x: F.silu(v * v * x),
+    "a reader after it": lambda v, x: F.silu(v * x) + v.flip(0),
+    "a reader before it": lambda v, x: v.flip(0) + F.silu(v * x),
+}
+
+
+def is_asked(function, ask, mode):
+    """The gradient of a cast is eager PyTorch's, or an error, and none of a part of the readers."""
+
+    def run(mode=None):
+        x = values.clone().requires_grad_()
+        with nest(mode):
+            value = x.float()
+            loss = function(value, x).sum()
+        return ask(value, loss)
+
+    values = torch.randn(8, 8).half()
+    try:
+        found = run(mode)
+    except RuntimeError as error:
+        assert "of a value inside of a nested sequence" in str(error), error
+        return
+    torch.testing.assert_close(found, run(), rtol=1e-3, atol=1e-3)
+
+
+def ask_hook(value, loss):
+    found = []
+    value.register_hook(found.append)
+    loss.backward()
+    return found[0]
+
+
+def ask_retained(value, loss):
+    value.retain_grad()
+    loss.backward()
+    return value.grad
+
+
+def ask_directly(value, loss):
+    return torch.autograd.grad(loss, value, allow_unused=True)[0]
+
+
 def keeps_no_more(function, mode):
     def run(x, mode=None):
         with nest(mode):
@@ -340,6 +385,10 @@ def main():
         RESULTS.items(), ("interactive", "deferred")
     ):
         check(f"{name}: results, {engine}", lambda: keeps_source(*arguments, engine))
+    for (name, function), ask, mode in itertools.product(
+        JOINED.items(), (ask_hook, ask_retained, ask_directly), MODES
+    ):
+        check(f"{name}: {ask.__name__}, {mode}", lambda: is_asked(function, ask, mode))
     assert not (missing := find_missing()), missing
     for (name, function), mode in itertools.product(LISTED.items(), MODES):
         check(f"{name}, {mode}", lambda: has_listed(function, mode))

@@ -162,6 +162,9 @@ at::Tensor defer(Call &call) {
       if (!lazy.readsFrom(call.tensor(i)))
         open.push_back(lazyOf(call.tensor(i)));
     }
+  if (!call.widens)
+    for (torch::autograd::Edge &edge : findJoined(call))
+      node->skip(std::move(edge));
   auto input = node->add_input_metadata(result);
   impl::set_gradient_edge(result, {node, input});
   auto value = c10::make_intrusive<Value>(result, call.mode);

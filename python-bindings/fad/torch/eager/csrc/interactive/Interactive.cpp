@@ -317,6 +317,8 @@ static void extend(Call &call, const at::Tensor &result) {
       node->skip(edgeOf(call.tensor(i)));
       node->skipCastsOf(call.edges[i].function.get());
     }
+  for (Edge &edge : findJoined(call))
+    node->skip(std::move(edge));
   node->replace(*own, result);
   auto value = c10::make_intrusive<Value>(result, call.mode);
   value->sources = call.decision.sources;

@@ -92,6 +92,35 @@ c10::SmallVector<Edge, 2> findSources(const Call &call) {
   return edges;
 }
 
+c10::SmallVector<Edge, 2> findJoined(const Call &call) {
+  c10::SmallVector<Edge, 2> joined;
+  auto has = [](const Sources &sources, const Edge &edge) {
+    return std::find(sources.begin(), sources.end(), sourceOf(edge)) !=
+           sources.end();
+  };
+  auto add = [&](const Edge &edge) {
+    if (!has(call.decision.sources, edge) &&
+        std::find(joined.begin(), joined.end(), edge) == joined.end())
+      joined.push_back(edge);
+  };
+  for (size_t i = 0; i < call.count(); ++i) {
+    const Value *value = call.values[i];
+    if (!value || !value->sources.areWidened())
+      continue;
+    if (value->isWidened()) {
+      add(call.edges[i]);
+      continue;
+    }
+    const torch::autograd::Node *node = value->base.defined()
+                                            ? nodeOf(value->base)
+                                            : call.edges[i].function.get();
+    for (const Edge &edge : node->next_edges())
+      if (edge.is_valid() && has(value->sources, edge))
+        add(edge);
+  }
+  return joined;
+}
+
 static ConstantsPtr join(const ConstantsPtr &a, const ConstantsPtr &b) {
   if (!a || !b || a == b)
     return a ? a : b;
