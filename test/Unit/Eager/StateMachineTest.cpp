@@ -218,8 +218,9 @@ TEST(StateMachine, Conversions) {
             Derivative::Number);
   // A sequence of both ends of a cast has the source alone, unless others
   // begin at the cast, too.
+  widened.isCopy = true;
   for (Policy policy : {Policy::Fad, Policy::Auto}) {
-    Operand both[] = {plain(0), wide};
+    Operand both[] = {plain(0), fad(1, Derivative::Number, {widened})};
     EXPECT_EQ(decide(policy, Kind::Product, {both[0], both[1]}).sources,
               Sources{node(0)});
     widened.isShared = true;
@@ -228,6 +229,20 @@ TEST(StateMachine, Conversions) {
               policy == Policy::Fad ? 1u : 2u);
     widened.isShared = false;
   }
+  // With operators between both, the derivatives are others.
+  EXPECT_EQ(decide(Policy::Fad, Kind::Product, {plain(0), wide}).state,
+            State::YN);
+  EXPECT_EQ(decide(Policy::Auto, Kind::Product, {plain(0), wide}).sources,
+            Sources{node(0)});
+  // Of two casts, there are no bits.
+  Source other = node(2);
+  other.root = widened.root;
+  std::vector<Operand> casts = {
+      fad(1, Derivative::Operator, {widened}, /*isPiecewise=*/true),
+      fad(2, Derivative::Operator, {other}, /*isPiecewise=*/true)};
+  Decision sum = decide(Policy::Auto, Kind::Linear, casts);
+  EXPECT_EQ(sum.sources.size(), 2u);
+  EXPECT_FALSE(sum.isPiecewise);
   Ending narrow = {Derivative::Number};
   narrow.readerSaves = narrow.isWidened = true;
   narrow.sources = 4;

@@ -29,7 +29,7 @@ static Sources unite(Policy policy, Operands operands) {
       std::for_each(operand.sources.begin(), operand.sources.end(), add);
   }
   // A derivative is of one source.
-  all.joinWidened(/*joinsShared=*/policy == Policy::Fad);
+  all.joinWidened(/*ofCopies=*/policy == Policy::Fad);
   return all;
 }
 
@@ -122,8 +122,9 @@ Decision decide(Policy policy, const Operation &operation, Operands operands) {
   decision.paid = std::max(decision.saved, operation.savedOperands);
   decision.saved = decision.paid + operation.savedResult;
   decision.sources = sources;
-  decision.isPiecewise =
-      isPiecewise && (kind == Kind::Linear || kind == Kind::Piecewise);
+  // Bits are of one derivative.
+  decision.isPiecewise = isPiecewise && sources.size() == 1 &&
+                         (kind == Kind::Linear || kind == Kind::Piecewise);
   if (hasFAD)
     decision.derivative = chain(policy, operation, kind, operands, decision);
   else

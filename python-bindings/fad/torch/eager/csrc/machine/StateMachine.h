@@ -75,6 +75,8 @@ struct Source {
   /// operand goes, whose memory is kept.
   const void *root = nullptr;
   uint32_t rootInput = 0;
+  /// Whether that operand is the root itself, and no value computed from it.
+  bool isCopy = false;
   /// Whether another sequence, which has ended, begins there, too: gradients
   /// are summed in the wider type, as in eager PyTorch.
   bool isShared = false;
@@ -118,16 +120,18 @@ public:
     return std::any_of(begin(), end(),
                        [](const Source &each) { return each.isWidened(); });
   }
-  /// Leaves those out of which the operand of the cast is another. Gradients
-  /// of that are summed as in eager PyTorch where one sequence has all.
-  void joinWidened(bool joinsShared) {
+  /// Leaves those out of which the operand of the cast comes from another.
+  /// Gradients of that are summed as in eager PyTorch where one sequence has
+  /// all. With `ofCopies`, a derivative with respect to one that is left out is
+  /// one with respect to the other, too.
+  void joinWidened(bool ofCopies) {
     if (!areWidened())
       return;
     const Sources before = *this;
     count = static_cast<size_t>(
         std::copy_if(before.begin(), before.end(), all,
                      [&](const Source &each) {
-                       if (each.isShared && !joinsShared)
+                       if (ofCopies ? !each.isCopy : each.isShared)
                          return true;
                        return std::none_of(before.begin(), before.end(),
                                            [&](const Source &other) {

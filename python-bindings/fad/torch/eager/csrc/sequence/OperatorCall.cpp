@@ -62,6 +62,7 @@ void widen(const Call &call, Source place, Value &value) {
   place.bytes = from.bytes;
   place.root = from.isWidened() ? from.root : from.node;
   place.rootInput = from.isWidened() ? from.rootInput : from.input;
+  place.isCopy = !call.values[0];
   value.sources = {place};
   if (value.step) {
     value.step->source = place;
