@@ -403,8 +403,8 @@ void checkEnding(const Ending &ending) {
   EXPECT_EQ(best.kept == Kept::Bits,
             ending.isPiecewise &&
                 (isTensor || (isShared && !ending.readerSaves)));
-  // What is computed again is what the reader saves, or a later one may, from a
-  // source that is there. What the operator saves anyway is not.
+  // A value is computed again from a source that is there if the reader saves
+  // it, or a later one may, and not if the operator saves it anyway.
   if (best.recomputes) {
     EXPECT_TRUE(ending.readerSaves || (ending.derivative == Derivative::Steps &&
                                        ending.inputs() > ending.paid));
