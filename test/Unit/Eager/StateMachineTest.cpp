@@ -6,34 +6,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "machine/StateMachine.h"
+#include "StateMachineCases.h"
 #include "gtest/gtest.h"
 #include <set>
 
 using namespace fad::eager;
 
 namespace {
-
-const int nodes[8] = {};
-Source node(int index) { return {&nodes[index], 0}; }
-/// Values that are no fad tensors are their own sources.
-Operand plain(int index) {
-  return {node(index), false, {}, Derivative::Number, true};
-}
-Operand fad(int index, Derivative derivative, Sources sources = {node(0)},
-            bool isPiecewise = false) {
-  return {node(index), true, std::move(sources), derivative, isPiecewise};
-}
-
-constexpr Kind kinds[] = {Kind::Other,   Kind::Linear,    Kind::Piecewise,
-                          Kind::Product, Kind::Nonlinear, Kind::Rowwise};
-constexpr Derivative derivatives[] = {Derivative::Number, Derivative::Operator,
-                                      Derivative::Tensor, Derivative::Steps};
-
-/// The transition of an operator whose values have one type and shape.
-Decision decide(Policy policy, Kind kind, Operands operands) {
-  return fad::eager::decide(policy, Operation{kind}, operands);
-}
 
 /// Every operand that there is: two plain values, and fad values of the first,
 /// of the second, and of both.
@@ -43,7 +22,7 @@ std::vector<Operand> allOperands() {
     for (bool isPiecewise : {false, true})
       for (Sources sources :
            {Sources{node(0)}, Sources{node(1)}, Sources{node(0), node(1)}})
-        all.push_back(fad(2, derivative, sources, isPiecewise));
+        all.push_back(fadTensor(2, derivative, sources, isPiecewise));
   return all;
 }
 
@@ -56,7 +35,8 @@ TEST(StateMachine, OneOperandUnderFad) {
       {N, N, O, T}, {O, O, T, T}, {O, O, T, T}, {O, O, T, T}};
   for (int kind = 1; kind < 5; ++kind)
     for (int column = 0; column < 4; ++column) {
-      Operand operand = column ? fad(1, derivatives[column - 1]) : plain(0);
+      Operand operand =
+          column ? fadTensor(1, derivatives[column - 1]) : plain(0);
       Decision decision = decide(Policy::Fad, kinds[kind], {operand});
       EXPECT_EQ(decision.state, column ? State::YY : State::NY);
       EXPECT_EQ(decision.sources, Sources{node(0)});
@@ -73,7 +53,7 @@ TEST(StateMachine, DerivativesTakeNoMoreThanWhatIsSaved) {
   source.bytes = 8;
   Operation operation = {Kind::Nonlinear};
   operation.result = 8;
-  Operand operand = fad(1, Derivative::Operator, {source});
+  Operand operand = fadTensor(1, Derivative::Operator, {source});
   auto next = [&] {
     return fad::eager::decide(Policy::Fad, operation, {operand}).state;
   };
@@ -91,7 +71,7 @@ TEST(StateMachine, DerivativesTakeNoMoreThanWhatIsSaved) {
   EXPECT_EQ(next(), State::YY);
   // Backward computes from a leaf again, but not past a value that something
   // has read, nor with constants that eager PyTorch frees.
-  operand = fad(1, Derivative::Operator);
+  operand = fadTensor(1, Derivative::Operator);
   operation.savedOperands = 0;
   EXPECT_EQ(next(), State::YY);
   operand.isRead = true;
@@ -114,7 +94,7 @@ TEST(StateMachine, ConstantsCount) {
   EXPECT_EQ(finishWhole(Policy::Auto, ending).kept, Kept::Operator);
   Operation operation = {Kind::Nonlinear};
   operation.constants = 8;
-  Operand operand = fad(1, Derivative::Steps);
+  Operand operand = fadTensor(1, Derivative::Steps);
   EXPECT_EQ(fad::eager::decide(Policy::Auto, operation, {operand}).state,
             State::YN);
   operand.saved = 8;
@@ -130,14 +110,15 @@ TEST(StateMachine, TwoOperandsOfOneSourceUnderFad) {
       for (Kind kind : {Kind::Linear, Kind::Product, Kind::Nonlinear}) {
         bool isNumber =
             kind == Kind::Linear && a == b && a == Derivative::Number;
-        Decision decision = decide(Policy::Fad, kind, {fad(1, a), fad(2, b)});
+        Decision decision =
+            decide(Policy::Fad, kind, {fadTensor(1, a), fadTensor(2, b)});
         EXPECT_EQ(decision.state, State::YY);
         EXPECT_EQ(decision.derivative,
                   isNumber ? Derivative::Number : Derivative::Tensor);
       }
   // The source itself counts, with derivative 1.
   Decision decision = decide(Policy::Fad, Kind::Product,
-                             {plain(0), fad(1, Derivative::Operator)});
+                             {plain(0), fadTensor(1, Derivative::Operator)});
   EXPECT_EQ(decision.state, State::YY);
   EXPECT_EQ(decision.derivative, Derivative::Tensor);
   // A square starts a sequence, and its own node is its derivative.
@@ -147,7 +128,7 @@ TEST(StateMachine, TwoOperandsOfOneSourceUnderFad) {
 }
 
 TEST(StateMachine, TwoSources) {
-  std::vector<Operand> gated = {fad(2, Derivative::Operator), plain(1)};
+  std::vector<Operand> gated = {fadTensor(2, Derivative::Operator), plain(1)};
   for (Kind kind : {Kind::Linear, Kind::Product, Kind::Nonlinear}) {
     EXPECT_EQ(decide(Policy::Fad, kind, gated).state, State::YN);
     EXPECT_EQ(decide(Policy::Auto, kind, gated).state,
@@ -158,22 +139,23 @@ TEST(StateMachine, TwoSources) {
   EXPECT_EQ(decision.derivative, Derivative::Steps);
   // What follows has the same sources.
   decision = decide(Policy::Auto, Kind::Linear,
-                    {fad(3, Derivative::Steps, decision.sources)});
+                    {fadTensor(3, Derivative::Steps, decision.sources)});
   EXPECT_EQ(decision.state, State::YY);
   EXPECT_EQ(decision.derivative, Derivative::Steps);
   // A scaled source is as large as the source.
   EXPECT_EQ(decide(Policy::Auto, Kind::Product,
-                   {fad(2, Derivative::Number), plain(1)})
+                   {fadTensor(2, Derivative::Number), plain(1)})
                 .state,
             State::YN);
   // There may be four, and a fifth ends it.
   Sources four = {node(0), node(1), node(2), node(3)};
+  EXPECT_EQ(
+      decide(Policy::Auto, Kind::Product,
+             {fadTensor(3, Derivative::Steps, {node(0), node(1)}), plain(4)})
+          .sources.size(),
+      3u);
   EXPECT_EQ(decide(Policy::Auto, Kind::Product,
-                   {fad(3, Derivative::Steps, {node(0), node(1)}), plain(4)})
-                .sources.size(),
-            3u);
-  EXPECT_EQ(decide(Policy::Auto, Kind::Product,
-                   {fad(3, Derivative::Steps, four), plain(4)})
+                   {fadTensor(3, Derivative::Steps, four), plain(4)})
                 .state,
             State::YN);
   // A product of two starts a sequence under Auto, and a sum does not.
@@ -187,96 +169,6 @@ TEST(StateMachine, TwoSources) {
             State::NN);
 }
 
-TEST(StateMachine, Conversions) {
-  // A cast is linear. Under Auto, numbers before and after it are not one.
-  Operation cast = {Kind::Linear, /*rounds=*/true};
-  EXPECT_EQ(fad::eager::decide(Policy::Auto, cast, {plain(0)}).derivative,
-            Derivative::Operator);
-  EXPECT_EQ(fad::eager::decide(Policy::Fad, cast, {plain(0)}).derivative,
-            Derivative::Number);
-  EXPECT_EQ(
-      fad::eager::decide(Policy::Auto, cast, {fad(1, Derivative::Operator)})
-          .derivative,
-      Derivative::Steps);
-  EXPECT_EQ(
-      fad::eager::decide(Policy::Fad, cast, {fad(1, Derivative::Operator)})
-          .derivative,
-      Derivative::Operator);
-  // One to a wider type keeps nothing, and sequences begin at its result.
-  cast.widens = true;
-  for (Policy policy : {Policy::Fad, Policy::Auto})
-    EXPECT_EQ(fad::eager::decide(policy, cast, {plain(0)}).derivative,
-              Derivative::Number);
-  Source widened = node(1);
-  widened.root = &nodes[0];
-  Operand wide = fad(1, Derivative::Number, {widened});
-  EXPECT_EQ(decide(Policy::Auto, Kind::Nonlinear, {wide}).derivative,
-            Derivative::Steps);
-  EXPECT_EQ(decide(Policy::Fad, Kind::Nonlinear, {wide}).derivative,
-            Derivative::Operator);
-  EXPECT_EQ(decide(Policy::Auto, Kind::Linear, {wide}).derivative,
-            Derivative::Number);
-  // A sequence of both ends of a cast has the source alone, unless others
-  // begin at the cast, too.
-  widened.isCopy = true;
-  for (Policy policy : {Policy::Fad, Policy::Auto}) {
-    Operand both[] = {plain(0), fad(1, Derivative::Number, {widened})};
-    EXPECT_EQ(decide(policy, Kind::Product, {both[0], both[1]}).sources,
-              Sources{node(0)});
-    widened.isShared = true;
-    both[1].sources = {widened};
-    EXPECT_EQ(decide(policy, Kind::Product, {both[0], both[1]}).sources.size(),
-              policy == Policy::Fad ? 1u : 2u);
-    widened.isShared = false;
-  }
-  // With operators between both, the derivatives are others.
-  EXPECT_EQ(decide(Policy::Fad, Kind::Product, {plain(0), wide}).state,
-            State::YN);
-  EXPECT_EQ(decide(Policy::Auto, Kind::Product, {plain(0), wide}).sources,
-            Sources{node(0)});
-  // Of two casts, there are no bits.
-  Source other = node(2);
-  other.root = widened.root;
-  std::vector<Operand> casts = {
-      fad(1, Derivative::Operator, {widened}, /*isPiecewise=*/true),
-      fad(2, Derivative::Operator, {other}, /*isPiecewise=*/true)};
-  Decision sum = decide(Policy::Auto, Kind::Linear, casts);
-  EXPECT_EQ(sum.sources.size(), 2u);
-  EXPECT_FALSE(sum.isPiecewise);
-  Ending narrow = {Derivative::Number};
-  narrow.readerSaves = narrow.isWidened = true;
-  narrow.sources = 4;
-  narrow.value = 8;
-  EXPECT_TRUE(finish(Policy::Auto, narrow).recomputes);
-  EXPECT_FALSE(finish(Policy::Fad, narrow).recomputes);
-  narrow.sources = 9;
-  EXPECT_FALSE(finish(Policy::Auto, narrow).recomputes);
-  // A result that its reader saves, too, takes no bytes.
-  Ending last = {Derivative::Operator, false, Saves::Result, true, true};
-  last.isWidened = true;
-  last.saved = last.value = 2 * (last.sources = 4);
-  EXPECT_EQ(finish(Policy::Auto, last).kept, Kept::Operator);
-  EXPECT_EQ(last.eager(), last.saved);
-  Choice unsaved = finishUnsaved(last, {Kept::Operator});
-  EXPECT_EQ(unsaved.kept, Kept::Sources);
-  // A later reader saves it.
-  EXPECT_TRUE(unsaved.recomputes);
-  last.derivative = Derivative::Steps;
-  EXPECT_TRUE(finish(Policy::Auto, last).recomputes);
-  last.paid = last.sources;
-  EXPECT_FALSE(finish(Policy::Auto, last).recomputes);
-  last.readerSaves = true;
-  EXPECT_EQ(last.eager(), last.paid + last.value);
-  // A derivative that is a tensor is for each element.
-  Operation scale = {Kind::Product, false, /*sums=*/true};
-  std::vector<Operand> scaled = {fad(2, Derivative::Operator), plain(1)};
-  EXPECT_EQ(fad::eager::decide(Policy::Auto, scale, scaled).state, State::YY);
-  EXPECT_EQ(fad::eager::decide(Policy::Fad, scale, {plain(0)}).state,
-            State::NN);
-  EXPECT_EQ(decide(Policy::Fad, Kind::Rowwise, {plain(0)}).state, State::NN);
-  EXPECT_EQ(decide(Policy::Auto, Kind::Rowwise, {plain(0)}).state, State::NY);
-}
-
 TEST(StateMachine, KeepsNoMoreThanNodesSave) {
   auto sourceOf = [](int index, int64_t bytes) {
     Source source = node(index);
@@ -286,7 +178,7 @@ TEST(StateMachine, KeepsNoMoreThanNodesSave) {
   };
   auto next = [&](Sources sources, int64_t before, int64_t operands,
                   int64_t result) {
-    Operand operand = fad(1, Derivative::Operator, sources);
+    Operand operand = fadTensor(1, Derivative::Operator, sources);
     operand.saved = before;
     Operation operation = {Kind::Nonlinear, false, false, operands, result};
     return fad::eager::decide(Policy::Auto, operation, {operand});
