@@ -114,9 +114,9 @@ def _describe_storage(each: Allocation) -> tuple[Any, ...]:
 
 
 def _explain(one: StepMemory, wanted: Counter[Any], windows: Windows) -> int | None:
-    """Completes the `windows`, and returns by how many bytes what is alive differs from that of the
-    storages that are `wanted` where one more layer of `one` gives some of these other ends; None where
-    more than ends differ."""
+    """Completes the `windows`, with which one more layer of `one` makes the storages that are `wanted`.
+    Where some of these have other ends, returns the most bytes by which the living ones differ, or 0;
+    None where more than ends differ."""
     place = _Place(one, windows, 1)
     for number, each in enumerate(one.allocations):
         if place.is_between(each):

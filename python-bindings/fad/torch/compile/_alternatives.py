@@ -92,8 +92,8 @@ class Search:
     """Trials of a joint graph with any of `alternatives`. `split` splits a graph by the fastest
     selection whose estimated peak is within a bound, the lowest there is, or with None the one that
     needs no budget, and returns the plan; and `schedule` returns the peak of both parts where Inductor
-    fuses as without a budget, or not, and the seconds of a trial. Without that, the estimate is the peak. `count_saved` returns
-    bytes that every schedule of parts has alive at once."""
+    fuses as without a budget, or not, and the seconds of a trial. Without that, the estimate is the
+    peak. `count_saved` returns bytes that every schedule of parts has alive at once."""
 
     def __init__(
         self,

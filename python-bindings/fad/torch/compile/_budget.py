@@ -75,9 +75,9 @@ class Trial:
 
 def find_within(split: Callable[[int | None], Trial], fastest: Trial, budget: int) -> Trial:
     """Returns the fastest of some trials within the `budget`, of which one is the `fastest` of all by
-    estimates; where there is none, that of the lowest peak. `split` makes the trial of the fastest selection
-    whose estimate is within a bound, or else the lowest, and with None, that of the selection
-    without a budget."""
+    estimates; where there is none, that of the lowest peak. `split` makes the trial of the fastest
+    selection whose estimate is within a bound, or else the lowest, and with None, that of the
+    selection without a budget."""
     if fastest.peak <= budget:
         return fastest
     estimates = fastest.plan["front"]

@@ -20,10 +20,8 @@ def _accumulate(sum: torch.Tensor, left: torch.Tensor, right: torch.Tensor, is_f
     """Adds the product of `left` and `right`, matrices of one type, to `sum`, which has that type or
     a wider one. The first product is written to `sum`, which has no values before it."""
     if sum.dtype == left.dtype:
-        if is_first:
-            torch.mm(left, right, out=sum)
-        else:
-            sum.addmm_(left, right)
+        # A factor of zero reads no values.
+        sum.addmm_(left, right, beta=0 if is_first else 1)
         return
     options = {"out_dtype": sum.dtype} if sum.is_cuda else {}
     rows = max(-(-sum.shape[0] // _PARTS), _LEAST // max(sum.shape[1], 1), 1)

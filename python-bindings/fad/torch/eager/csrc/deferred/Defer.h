@@ -45,7 +45,8 @@ std::vector<c10::Storage> evaluateElsewhere(LazyTensor &tensor,
                                             const at::Tensor &written);
 
 /// Decides what is kept of a deferred sequence, at the end of which an operator
-/// reads the value, and computes the value.
+/// reads the value, and computes the value. The end may wait for a reader that
+/// is not known to save the value.
 std::optional<Waiting> finishDeferred(const at::Tensor &tensor, Value &value,
                                       bool readerSaves);
 

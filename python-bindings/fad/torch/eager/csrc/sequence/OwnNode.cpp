@@ -39,9 +39,7 @@ protected:
 private:
   NodePtr own;
 };
-} // namespace
 
-namespace {
 /// The locks of nodes. A child of the process has new ones, as an owner of one
 /// may wait for another.
 struct NodeLocks {
