@@ -88,6 +88,16 @@ def _is_right(found: Selection | Trial) -> bool:
     return abs(found.estimate - found.peak) <= _EQUAL * found.peak
 
 
+def _is_faster(trial: Trial, other: Trial) -> bool:
+    """Tells whether `trial` takes less time than `other`, by the first measure that both have: seconds
+    of schedules, estimates of a step, or the time of products."""
+    if trial.seconds and other.seconds:
+        return trial.seconds < other.seconds
+    if trial.plan.get("time") and other.plan.get("time"):
+        return trial.plan["time"] < other.plan["time"]
+    return estimate_arithmetic(trial.parts) < estimate_arithmetic(other.parts)
+
+
 class Search:
     """Trials of a joint graph with any of `alternatives`. `split` splits a graph by the fastest
     selection whose estimated peak is within a bound, the lowest there is, or with None the one that
@@ -308,13 +318,13 @@ class Search:
         bound = self._find_bound(trial, budget)
         for counts in self._alternatives.list_finer(before)[-1:]:
             lower = self._find_lower(counts, bound)
-            if lower is None or not self._is_faster(
-                self._split_within(max(0, bound), lower)[0], trial
+            if lower is None or not _is_faster(
+                Trial(*self._split_within(max(0, bound), lower), 0), trial
             ):
                 continue
             self._counts = lower
             found = self._try(budget, bound)
-            if found and found.peak <= budget and self._is_faster(found.parts, trial):
+            if found and found.peak <= budget and _is_faster(found, trial):
                 return found
         self._counts = before
         return trial
@@ -325,9 +335,6 @@ class Search:
         similar = trial if trial.estimate else self.fastest
         return budget + (similar.estimate - similar.peak if similar else 0)
 
-    def _is_faster(self, parts: Parts, trial: Trial) -> bool:
-        return estimate_arithmetic(parts) < estimate_arithmetic(trial.parts)
-
     def _find_floor(self, counts: Counts) -> int:
         """Returns the estimate of the lowest peak that there is with `counts`."""
         if counts not in self._floors:
@@ -335,8 +342,10 @@ class Search:
         return self._floors[counts]
 
     def _estimate(self, counts: Counts, budget: int) -> int:
-        """Returns the time of products with `counts` within the `budget`."""
-        return estimate_arithmetic(self._split_within(budget, counts)[0])
+        """Returns the time with `counts` within the `budget`: for a GPU, of a step, and for others of
+        products."""
+        parts, plan = self._split_within(budget, counts)
+        return plan.get("time") or estimate_arithmetic(parts)
 
     def _split_within(self, bound: int | None, counts: Counts | None = None) -> tuple[Parts, dict]:
         parts, plan = self._split(self._alternatives.make(counts or self._counts), bound)

@@ -7,7 +7,8 @@ import sys
 import types
 from unittest import mock
 
-from fad.torch.compile import _judge
+from check_search import Table
+from fad.torch.compile import _alternatives, _judge
 from fad.torch.compile._budget import Trial, find_within
 
 
@@ -111,6 +112,47 @@ def check_launches():
                 yield f"{traffic} bytes in {kernels} kernels: {1 - expected} is chosen"
 
 
+class Timed(Table):
+    """Alternatives of a GPU by the chunks of layers: the selections have a peak, the time of products, an
+    estimate of the step's time, and the seconds of a schedule, which may be None."""
+
+    def __init__(self, rows):
+        super().__init__({n: [row[:2] for row in each] for n, each in rows.items()})
+        self.times = {(n, row[0]): row[2:] for n, each in rows.items() for row in each}
+
+    def split(self, layers, bound):
+        parts, plan = super().split(layers, bound)
+        return parts, {**plan, "time": self.times[parts[:2]][0]}
+
+    def schedule(self, parts, fuses):
+        return super().schedule(parts, fuses)[0], self.times[parts[:2]][1]
+
+
+def check_chunk_times():
+    """Errors of the search for layers in chunks on a GPU that keep the budget in less time: seconds of
+    schedules decide, and estimates of the step whether there are any. Products alone tell otherwise in
+    each case but the last, where nothing else is known."""
+    whole = (60, 30, 300, 30), (100, 10, 100, 10)
+    for chunks, expected in (
+        ([(70, 40, 200, 20)], (70, [70])),
+        ([(70, 20, 200, 35)], (60, [70])),
+        ([(70, 20, 350, 20)], (60, [])),
+        ([(70, 20, 0, None)], (70, [70])),
+    ):
+        table = Timed({1: whole, 4: chunks})
+        with mock.patch.object(_alternatives, "estimate_arithmetic", lambda parts: parts[2]):
+            found = table.find(80)[0][1]
+        scheduled = [peak for layers, peak, _ in table.scheduled if layers == 4]
+        if (found, scheduled) != expected:
+            yield f"{chunks}: {found} is found with {scheduled} for {expected}"
+    # Of several numbers of chunks, that of the least time is tried.
+    more = {2: [(75, 20, 250, 25)], 4: [(70, 40, 200, 20)], 8: [(65, 18, 220, 22)]}
+    with mock.patch.object(_alternatives, "estimate_arithmetic", lambda parts: parts[2]):
+        found = Timed({1: whole, **more}).find(80)[0][1]
+    if found != 70:
+        yield f"of {[*more]} chunks, {found} is found for 70"
+
+
 class Parted(list):
     """Parts of a graph whose products take some time."""
 
@@ -120,7 +162,7 @@ class Parted(list):
 
 
 def main():
-    checks = check_times, check_slowdown_search, check_launches
+    checks = check_times, check_chunk_times, check_slowdown_search, check_launches
     wrong = [message for check in checks for message in check()]
     print(*wrong, f"{len(checks)} searches, {len(wrong)} wrong", sep="\n")
     return bool(wrong)
