@@ -5,12 +5,12 @@
 // RUN: sed 's/LIMITS//' %s | not fad-opt --fad-select-residuals="peak-budget=1" 2>&1 | FileCheck %s --check-prefix=AGAIN
 // RUN: sed 's/LIMITS/reads = 2/' %s | not fad-opt --fad-select-residuals="peak-budget=1" 2>&1 | FileCheck %s --check-prefix=AGAIN
 // RUN: sed 's/LIMITS/reads = 1/' %s | not fad-opt --fad-select-residuals="peak-budget=1" 2>&1 | FileCheck %s --check-prefix=ONCE
-// RUN: sed 's/LIMITS/operations = 9/' %s | not fad-opt --fad-select-residuals="peak-budget=1" 2>&1 | FileCheck %s --check-prefix=AGAIN
-// RUN: sed 's/LIMITS/operations = 1/' %s | not fad-opt --fad-select-residuals="peak-budget=1" 2>&1 | FileCheck %s --check-prefix=ONCE
+// RUN: sed 's/LIMITS/operations = 3/' %s | not fad-opt --fad-select-residuals="peak-budget=1" 2>&1 | FileCheck %s --check-prefix=AGAIN
+// RUN: sed 's/LIMITS/operations = 2/' %s | not fad-opt --fad-select-residuals="peak-budget=1" 2>&1 | FileCheck %s --check-prefix=ONCE
 // RUN: sed 's/LIMITS/shared_reads = 2/' %s | not fad-opt --fad-select-residuals="peak-budget=1" 2>&1 | FileCheck %s --check-prefix=AGAIN
 // RUN: sed 's/LIMITS/shared_reads = 1/' %s | not fad-opt --fad-select-residuals="peak-budget=1" 2>&1 | FileCheck %s --check-prefix=ONCE
-// RUN: sed 's/LIMITS/shared_operations = 9/' %s | not fad-opt --fad-select-residuals="peak-budget=1" 2>&1 | FileCheck %s --check-prefix=AGAIN
-// RUN: sed 's/LIMITS/shared_operations = 1/' %s | not fad-opt --fad-select-residuals="peak-budget=1" 2>&1 | FileCheck %s --check-prefix=ONCE
+// RUN: sed 's/LIMITS/shared_operations = 3/' %s | not fad-opt --fad-select-residuals="peak-budget=1" 2>&1 | FileCheck %s --check-prefix=AGAIN
+// RUN: sed 's/LIMITS/shared_operations = 2/' %s | not fad-opt --fad-select-residuals="peak-budget=1" 2>&1 | FileCheck %s --check-prefix=ONCE
 // RUN: sed 's/LIMITS/once = ["arith.subf", "math.exp"]/' %s | not fad-opt --fad-select-residuals="peak-budget=1" 2>&1 | FileCheck %s --check-prefix=AGAIN
 // RUN: sed 's/LIMITS/once = ["arith.addf"]/' %s | not fad-opt --fad-select-residuals="peak-budget=1" 2>&1 | FileCheck %s --check-prefix=ONCE
 

@@ -70,6 +70,31 @@ static bool reducesLast(Operation *op) {
   return from.take_front(to.size()) == to;
 }
 
+/// Whether the kernel of a GPU that computes the operand of `op`, a sum over
+/// all rows of a batch, has the sums of each element of the batch: the elements
+/// are of many rows, and there are many sums (`_split_sums.py`).
+static bool isSplitSum(Operation *op) {
+  constexpr int64_t kLeastRows = 32, kLeastSums = 1 << 14;
+  Value rows = op->getOperand(0);
+  auto flat = dyn_cast<RankedTensorType>(rows.getType());
+  if (!flat || flat.getRank() != 2)
+    return false;
+  for (Operation *view = rows.getDefiningOp(); view && isInPlace(view);
+       view = rows.getDefiningOp()) {
+    if (view->getNumOperands() == 0)
+      return false;
+    rows = view->getOperand(0);
+  }
+  auto batch = dyn_cast<RankedTensorType>(rows.getType());
+  Operation *maker = rows.getDefiningOp();
+  if (!batch || !batch.hasStaticShape() || batch.getRank() < 3 || !maker ||
+      !fusesWithReaders(maker) ||
+      batch.getShape().back() != flat.getShape().back())
+    return false;
+  int64_t sums = batch.getShape().front() * batch.getShape().back();
+  return sums >= kLeastSums && batch.getNumElements() / sums >= kLeastRows;
+}
+
 /// The bytes of temporary tensors while a framework executes the scalar
 /// operations of `op` one by one on tensors.
 static Cost::Count getTemporaryBytes(Operation *op, Cost::Count numElements) {
@@ -138,13 +163,18 @@ void PeakModel::addNode(Operation *op, CostModel &costs) {
     node.copiesFirst = !node.fuses &&
                        op->hasAttr(FadDialect::kOverwritesAttr) &&
                        llvm::count(op->getOperands(), op->getOperand(0)) == 1;
-    if (isReduction(op))
+    if (isReduction(op)) {
       (reducesLast(op) ? node.reducesRows : node.reducesColumns) = true;
-    else if (!node.fuses && !node.isInPlace)
+      node.isSplit = node.reducesColumns && costs.getTarget() == Target::gpu &&
+                     isSplitSum(op);
+    } else if (!node.fuses && !node.isInPlace) {
       node.time = costs.getRecomputeTime(op);
+    }
     if (node.fuses)
       op->walk([&](Operation *inner) {
-        ++node.numOperations;
+        // One with a body is what that does.
+        node.numOperations += !inner->hasTrait<OpTrait::IsTerminator>() &&
+                              inner->getNumRegions() == 0;
         node.isShared &= fusion.isShared(inner);
       });
   } else if (isExecutedByOthers && !op->hasAttr(FadDialect::kNodesAttr) &&

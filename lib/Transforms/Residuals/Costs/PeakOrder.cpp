@@ -281,7 +281,8 @@ public:
   }
 
   void end() {
-    if (timeline.model.overwritesShared)
+    // One with a reduction is as Inductor has it.
+    if (timeline.model.overwritesShared && !isSummed())
       overwrite();
     else
       hold();
@@ -311,6 +312,13 @@ private:
           mask & ~(uint64_t(1) << last) & ~ancestors[last])
         timeline.isHeld.set(used);
     }
+  }
+
+  /// Whether the kernel has a part of a sum over the rows of a result.
+  bool isSummed() const {
+    return llvm::any_of(makerOf, [&](const auto &made) {
+      return timeline.isSummed[made.first];
+    });
   }
 
   /// Lets operations write over operands of which they are the last to read

@@ -111,7 +111,7 @@ PeakModel::Timeline::getFirst(const Node &node, Copy copy) const {
 void PeakModel::Timeline::findReaders() {
   isInMemory.clear();
   isInMemory.resize(numCopies * model.values.size());
-  isShared = isBroadcast = isInMemory;
+  isShared = isBroadcast = isSummed = isInMemory;
   llvm::BitVector isRead = isInMemory;
   for (unsigned result : model.results)
     isInMemory.set(get(result, inForward));
@@ -128,12 +128,14 @@ void PeakModel::Timeline::findReaders() {
     const Node &node = model.nodes[number];
     bool needsMemory =
         node.materializes || (!node.isFusedReader && !node.isInPlace);
-    bool shares = false;
+    // Sums of forward are one kernel each.
+    bool shares = false, isSplit = node.isSplit && copy == inBackward;
     // A reader of a view reads its operand.
     if (node.isInPlace)
       for (unsigned result : node.results) {
         needsMemory |= isInMemory[get(result, copy)];
         shares |= isShared[get(result, copy)];
+        isSplit |= isSummed[get(result, copy)];
       }
     Cost::Count elements = 0;
     for (unsigned result : node.results)
@@ -147,6 +149,8 @@ void PeakModel::Timeline::findReaders() {
         isBroadcast.set(used);
       if (shares || isRead[used])
         isShared.set(used);
+      if (isSplit)
+        isSummed.set(used);
       isRead.set(used);
     });
   }
@@ -157,18 +161,29 @@ void PeakModel::Timeline::findInlined() {
   isInlined.clear();
   isInlined.resize(isInMemory.size());
   inlined.assign(isInMemory.size(), std::nullopt);
-  // For each copy, the last computation that reads it, by number from 1.
-  SmallVector<unsigned> readIn(isInMemory.size());
+  // For each copy and node, the last computation that has it, by number from 1.
+  SmallVector<unsigned> readIn(isInMemory.size()),
+      executedIn(model.nodes.size());
   unsigned current = 0;
+  auto addNode = [&](Computation &sum, unsigned number) {
+    int64_t operations = model.nodes[number].numOperations;
+    if (!operations || std::exchange(executedIn[number], current) == current)
+      return;
+    sum.nodes.push_back(number);
+    sum.numOperations += operations;
+  };
   auto add = [&](Computation &sum, unsigned used) {
     auto addRead = [&](unsigned read) {
-      if (std::exchange(readIn[read], current) != current)
-        sum.reads.push_back(read);
+      if (std::exchange(readIn[read], current) == current)
+        return;
+      sum.reads.push_back(read);
+      ++sum.numOperations;
     };
     if (!inlined[used])
       return addRead(used);
     llvm::for_each(inlined[used]->reads, addRead);
-    sum.numOperations += inlined[used]->numOperations;
+    for (unsigned number : inlined[used]->nodes)
+      addNode(sum, number);
     sum.isShared &= inlined[used]->isShared;
   };
   auto mayInline = [&](const Computation &computation, unsigned copy) {
@@ -200,7 +215,7 @@ void PeakModel::Timeline::findInlined() {
       continue;
     ++current;
     Computation computation;
-    computation.numOperations = node.numOperations;
+    addNode(computation, number);
     computation.isShared = node.isShared;
     forEachRead(node, copy, [&](unsigned used) { add(computation, used); });
     for (unsigned result : node.results) {

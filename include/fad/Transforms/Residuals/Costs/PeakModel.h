@@ -105,12 +105,14 @@ private:
     /// Whether it fuses with its readers, and whether it fuses with its
     /// operands.
     bool fuses = false, isFusedReader = false;
-    /// The scalar operations of one that fuses, and whether each of several
-    /// kernels may execute them.
+    /// The scalar operations of one that fuses, constants among them, and
+    /// whether each of several kernels may execute them.
     int64_t numOperations = 0;
     bool isShared = true;
     /// Whether it reduces the last dimensions, or others.
     bool reducesRows = false, reducesColumns = false;
+    /// Whether the kernel that computes its operand has a part of it.
+    bool isSplit = false;
     /// The time to execute it, if it does not fuse.
     Cost::Count time = 0;
     /// Whether its result may take the memory of an operand.

@@ -51,8 +51,9 @@ private:
   }
   /// The work of a kernel that computes a copy.
   struct Computation {
-    /// The copies in memory that it reads.
-    SmallVector<unsigned, 4> reads;
+    /// The copies in memory that it reads, and the nodes that it executes.
+    SmallVector<unsigned, 4> reads, nodes;
+    /// The scalar operations, of which each is one, as the reads are.
     int64_t numOperations = 0;
     bool isShared = true;
   };
@@ -134,6 +135,8 @@ private:
   /// read it compute it.
   SmallVector<unsigned> last;
   llvm::BitVector isInMemory, isShared, isBroadcast, isInlined;
+  /// For each copy, whether its kernel has a part of a sum over its rows.
+  llvm::BitVector isSummed;
   /// For each copy that its readers compute, the work for that.
   SmallVector<std::optional<Computation>> inlined;
   /// The steps whose results have no buffer, and for each step, the number of
