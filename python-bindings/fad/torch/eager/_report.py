@@ -25,7 +25,7 @@ from ._extension import load
 _NOT_OF_MODELS = tuple(
     os.path.dirname(file) + os.sep for file in (torch.__file__, os.path.dirname(__file__))
 )
-_DECISIONS = {"operator": "own node", "bits": "mask"}
+_DECISIONS = {"operator": "own node", "operators": "own nodes", "bits": "mask"}
 
 
 @dataclass(frozen=True)
@@ -35,9 +35,9 @@ class Sequence:
     `operators` are in the order of forward, `readers` those that end it, of which
     "(result)" is whoever reads what the function returns. `module` is the innermost
     module that runs the last operator, and `line` that operator's line. `decision` is
-    "number", "own node", "mask", "derivative", "source" or "two sources", followed by
-    "value recomputed" where a reader does not keep the value that it saves, and `reason`
-    says why. `computed` says how the value was computed: "at once" by the interactive
+    "number", "own node", "own nodes", "mask", "derivative", "source" or "two sources",
+    followed by "value recomputed" where a reader does not keep the value that it saves, and
+    `reason` says why. `computed` says how the value was computed: "at once" by the interactive
     engine, and by the deferred one "by a kernel" or "operator by operator", which "before
     its kernel is compiled" or "as no kernel is called" follows, but where PyTorch's own
     node is what is kept.
@@ -300,7 +300,7 @@ def _find_sources(end: _End) -> _Storages:
 
 def _find_kept(end: _End) -> list[_Storages]:
     found = [end.value] if end.is_saved else []
-    if end.kept == "operator":
+    if end.kept in ("operator", "operators"):
         found += [each.saved for each in end.operators]
     if end.kept == "source" or end.is_recomputed:
         found += [_find_sources(end), *(each.constants for each in end.operators)]

@@ -8,6 +8,7 @@
 
 #include "deferred/Defer.h"
 #include "deferred/Fused.h"
+#include "deferred/Own.h"
 #include "sequence/Bits.h"
 #include "sequence/ReadMemory.h"
 #include <ATen/ATen.h>
@@ -15,8 +16,6 @@
 #include <thread>
 
 namespace fad::eager {
-
-namespace impl = torch::autograd::impl;
 
 namespace {
 using Result = std::pair<at::Tensor, Computed>;
@@ -44,80 +43,6 @@ static at::Tensor derive(const StepPtr &step, const SequenceNode &node,
              : found[0];
 }
 
-/// Whether an operator's own node can replace that of the tensor, to which
-/// nothing else refers.
-static bool isReplaceable(const StepPtr &step, SequenceNode &node) {
-  return step->length == 1 && countOwners(&node) == 1 && !hasHooks(node);
-}
-
-/// The step, on a value of the sequence, of the operator that is not linear and
-/// saves that, if others may save it as well; or null.
-static StepPtr findSharedInput(const StepPtr &end) {
-  for (StepPtr step = end; step && step->op && step->operands.size() == 1;
-       step = step->operands[0].second) {
-    const StepPtr &operand = step->operands[0].second;
-    if (!step->isLinear)
-      return step->saves == Saves::Input && operand->op &&
-                     LazyTensor::find(operand).is_valid()
-                 ? operand
-                 : StepPtr();
-  }
-  return {};
-}
-
-/// The place, among the operators of a sequence after those that are `known`,
-/// of the one that is not linear.
-static size_t findNonlinear(const StepPtr &end, Values known) {
-  size_t place = 0;
-  for (Step *step : order(end, &known, /*addsComputed=*/false)) {
-    if (known.count(step) || !step->op)
-      continue;
-    if (!step->isLinear)
-      return place;
-    ++place;
-  }
-  TORCH_INTERNAL_ASSERT(false);
-}
-
-/// Runs the operators of a sequence. The own node of the one that is not linear
-/// remains: it becomes that of the tensor, or the sequence's node holds it.
-static Result runOwn(const StepPtr &step, LazyTensor &tensor, Value &value,
-                     const Originals &originals) {
-  SequenceNode &node = *value.sequence;
-  torch::autograd::edge_list edges(node.next_edges().begin(),
-                                   node.next_edges().begin() +
-                                       node.sources.size());
-  Values known;
-  std::unique_ptr<Replay> replay;
-  if (StepPtr input = findSharedInput(step)) {
-    Cut cut = {input, {}, {}};
-    torch::autograd::Edge edge = LazyTensor::find(input, &cut.value);
-    cut.place = sourceOf(edge);
-    replay = std::make_unique<Replay>(step, cut, edge, originals);
-    known.emplace(input.get(), at::Tensor());
-  } else {
-    replay = std::make_unique<Replay>(step, node.sources, edges, originals);
-    for (const StepPtr &source : findWidened(step, node.sources))
-      known.emplace(source.get(), at::Tensor());
-  }
-  NodePtr own = replay->node(findNonlinear(step, std::move(known)));
-  value.isFinished = true;
-  value.step.reset();
-  if (isReplaceable(step, node)) {
-    value.sequence = nullptr;
-    value.node = own.get();
-    impl::set_gradient_edge(*Borrowed(&tensor), {std::move(own), 0});
-  } else {
-    Held held = node.held;
-    held.form = Derivative::Operator;
-    held.own = std::move(own);
-    node.held = std::move(held);
-    node.step.reset();
-    node.isFinished = true;
-  }
-  return {replay->value().detach(), Computed::ByNodes};
-}
-
 static Result computeForward(const StepPtr &step) {
   at::Tensor value = computeFused(step, /*isForward=*/true);
   if (value.defined())
@@ -127,22 +52,23 @@ static Result computeForward(const StepPtr &step) {
   return {compute(step), how};
 }
 
+/// The bytes of a tensor, which may have no elements yet.
+static int64_t countBytes(const c10::TensorImpl &tensor) {
+  return tensor.numel() * static_cast<int64_t>(tensor.dtype().itemsize());
+}
+
 static Ending endingOf(const Value &value, bool readerSaves) {
   const SequenceNode &node = *value.sequence;
   const Held &held = node.held;
   Ending ending = {held.form,    held.isPiecewise, held.saves,
                    held.isFirst, held.isLast,      readerSaves};
   ending.sources = value.sources.bytes();
-  ending.value = static_cast<int64_t>(value.tensor->numel() *
-                                      value.tensor->dtype().itemsize());
+  ending.value = countBytes(*value.tensor);
   ending.saved = value.saved;
   ending.paid = value.paid;
   ending.constants = bytesOf(value.constants);
   ending.isSingle = value.steps()->length == 1;
   ending.isWidened = value.sources.areWidened();
-  ending.sharesInput = value.policy == Policy::Fad && held.isOneOperator &&
-                       !held.isFirst && held.saves == Saves::Input &&
-                       findSharedInput(value.steps());
   if (held.isOneOperator)
     ending.derivative = Derivative::Operator;
   else if (held.form == Derivative::Number)
@@ -174,20 +100,28 @@ static void close(Value &value, const StepPtr &step, at::Tensor derivative,
 }
 
 /// Tensors that are kept of a sequence under Policy::Fad, if nobody reads the
-/// value.
+/// value. Each tensor that eager PyTorch saves pays for one of them.
 static Kept findUnread(LazyTensor &tensor) {
   SequenceNode *node = openNodeOf(tensor);
   const auto *value = castTo<Value>(tensor.get_backend_meta());
   // Few bits, which the first reader has packed, are of a derivative.
   if (!node || value->policy != Policy::Fad || value->bits)
     return Kept::Tensor;
-  return finishWhole(Policy::Fad, endingOf(*value, false)).kept;
+  Kept kept = finishWhole(Policy::Fad, endingOf(*value, false)).kept;
+  if (kept != Kept::Operator && kept != Kept::Tensor)
+    return kept;
+  Stretch stretch(*node, node->step);
+  bool isPaid = kept == Kept::Operator ? stretch.shared().empty()
+                                       : stretch.saved() >= countBytes(tensor);
+  return isPaid ? kept : Kept::Operators;
 }
 
 StepPtr findRunOwn(LazyTensor &tensor) {
-  return tensor.getStep() && findUnread(tensor) == Kept::Operator
-             ? tensor.getStep()
-             : StepPtr();
+  if (!tensor.getStep())
+    return {};
+  Kept kept = findUnread(tensor);
+  return kept == Kept::Operator || kept == Kept::Operators ? tensor.getStep()
+                                                           : StepPtr();
 }
 
 void evaluate(LazyTensor &tensor, const Originals &originals) {
@@ -202,7 +136,9 @@ void evaluate(LazyTensor &tensor, const Originals &originals) {
   if (!node || value->policy != Policy::Fad || kept == Kept::Sources)
     return fill(computeForward(step));
   if (kept == Kept::Operator)
-    return fill(runOwn(step, tensor, *value, originals));
+    return fill({runOwn(step, tensor, *value, originals), Computed::ByNodes});
+  if (kept == Kept::Operators)
+    return fill({runAllOwn(step, *value, originals), Computed::ByNodes});
   auto [result, derivative] = deriveFused(step);
   Computed how = Computed::ByKernel;
   if (!result.defined()) {
@@ -313,6 +249,8 @@ static bool packDerivative(const at::Tensor &tensor, SequenceNode &node,
 static Choice findKept(const Value &value) {
   if (!value.sequence || value.sequence->held.form == Derivative::Operator)
     return {Kept::Operator, false};
+  if (value.sequence->isLeading)
+    return {Kept::Operators, false};
   return {value.sequence->held.form == Derivative::Tensor ? Kept::Tensor
                                                           : Kept::Number,
           false};
@@ -343,7 +281,7 @@ static Choice keep(const at::Tensor &tensor, LazyTensor &lazy, Value &value,
         return false;
       Originals originals(step);
       return lazy.computeAs([&](const StepPtr &step) {
-        return runOwn(step, lazy, value, originals);
+        return Result(runOwn(step, lazy, value, originals), Computed::ByNodes);
       });
     };
     if (value.policy == Policy::Fad) {

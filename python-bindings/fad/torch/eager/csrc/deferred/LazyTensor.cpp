@@ -159,14 +159,35 @@ std::string_view name(Computed computed) {
   return names[static_cast<size_t>(computed)];
 }
 
+SavedValue::SavedValue(const at::Tensor &value)
+    : memory(value.storage().getWeakStorageImpl()),
+      counter(value.unsafeGetTensorImpl()->version_counter()),
+      version(static_cast<uint32_t>(counter.current_version())),
+      sizes(value.sizes().vec()), strides(value.strides().vec()),
+      offset(value.storage_offset()), options(value.options()) {}
+
+at::Tensor SavedValue::findSaved() const {
+  auto there = memory.lock();
+  if (!there || static_cast<uint32_t>(counter.current_version()) != version)
+    return {};
+  at::Tensor value = at::detail::make_tensor<c10::TensorImpl>(
+      c10::Storage(std::move(there)),
+      c10::DispatchKeySet(c10::computeDispatchKey(
+          options.dtype().toScalarType(), options.layout(), options.device())),
+      options.dtype());
+  value.unsafeGetTensorImpl()->set_sizes_and_strides(sizes, strides, offset);
+  value.unsafeGetTensorImpl()->set_version_counter(counter);
+  return value;
+}
+
 namespace {
 /// The tensor that has the value of a step, and the tensor's version and
 /// memory, which `.data = ` replaces.
 struct ComputedTensor final : ComputedValue {
-  ComputedTensor(std::shared_ptr<LazyPlace> place, uint32_t version,
-                 const c10::Storage &storage, c10::IntArrayRef strides)
-      : place(std::move(place)), version(version),
-        memory(storage.getWeakStorageImpl()), strides(strides.vec()) {}
+  ComputedTensor(std::shared_ptr<LazyPlace> place, const at::Tensor &tensor)
+      : place(std::move(place)), saved(tensor),
+        version(static_cast<uint32_t>(tensor._version())),
+        strides(tensor.strides().vec()) {}
 
   at::Tensor find() const override {
     // A mode of Python's would get a reference to the tensor.
@@ -176,23 +197,21 @@ struct ComputedTensor final : ComputedValue {
     place->visit([&](LazyTensor &lazy) {
       Borrowed borrowed(&lazy);
       const at::Tensor &tensor = *borrowed;
-      // The weak reference keeps the memory's address from being another's.
       if (static_cast<uint32_t>(tensor._version()) == version &&
-          tensor.storage().unsafeGetStorageImpl() ==
-              memory._unsafe_get_target() &&
-          !tensor.storage_offset() && tensor.strides().equals(strides))
+          saved.isIn(tensor.storage()) && !tensor.storage_offset() &&
+          tensor.strides().equals(strides))
         alias = aliasOf(tensor);
     });
     return alias;
   }
-
+  at::Tensor findSaved() const override { return saved.findSaved(); }
   bool isIn(const c10::Storage &other) const override {
-    return other.unsafeGetStorageImpl() == memory._unsafe_get_target();
+    return saved.isIn(other);
   }
 
   const std::shared_ptr<LazyPlace> place;
+  const SavedValue saved;
   const uint32_t version;
-  const c10::weak_intrusive_ptr<c10::StorageImpl> memory;
   const std::vector<int64_t> strides;
 };
 } // namespace
@@ -217,9 +236,7 @@ void LazyTensor::fill(const at::Tensor &value, Computed how) {
     work = LateWork::record(*stream);
   }
   computed.store(true, std::memory_order_release);
-  step->setComputed(std::make_shared<ComputedTensor>(
-      place, static_cast<uint32_t>(version_counter().current_version()),
-      storage_, strides()));
+  step->setComputed(std::make_shared<ComputedTensor>(place, *Borrowed(this)));
 }
 
 const c10::Storage &LazyTensor::storage() const {

@@ -242,8 +242,7 @@ Choice finishWhole(Policy policy, const Ending &ending) {
   bool isShared = ending.isSingle || ending.saves == Saves::Constant ||
                   (ending.isLast && ending.saves == Saves::Result);
   if (policy == Policy::Fad) {
-    isShared |= ((ending.isFirst || ending.sharesInput) &&
-                 ending.saves == Saves::Input) ||
+    isShared |= (ending.isFirst && ending.saves == Saves::Input) ||
                 ending.value > ending.saved;
     return isShared ? choice : Choice{Kept::Tensor, false};
   }
@@ -277,6 +276,8 @@ std::string_view reason(Policy policy, const Ending &ending,
                : "all operators are linear";
   case Kept::Operator:
     return reasonOfOperator(ending, choice);
+  case Kept::Operators:
+    return "other sequences need tensors that the operators save";
   case Kept::Tensor:
     return policy == Policy::Fad ? "the policy fad keeps derivatives"
                                  : "the derivative has more than two values";
@@ -303,7 +304,8 @@ std::string_view name(State state) {
 
 std::string_view name(Kept kept) {
   static constexpr std::string_view names[] = {
-      "number", "operator", "derivative", "bits", "few bits", "source"};
+      "number", "operator", "operators", "derivative",
+      "bits",   "few bits", "source"};
   return names[static_cast<size_t>(kept)];
 }
 

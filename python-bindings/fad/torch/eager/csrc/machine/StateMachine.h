@@ -260,9 +260,6 @@ struct Ending {
   /// Whether the sequence is one operator, and whether a source is kept in a
   /// narrower type than it is read in.
   bool isSingle = false, isWidened = false;
-  /// Of Derivative::Operator: whether the tensor that the operator reads is
-  /// there, so that another reader may save it as well.
-  bool sharesInput = false;
   /// Bytes of the sources and of the value, and those that nodes save at least
   /// in eager PyTorch; and of the constants that they do not save.
   int64_t sources = 0, value = 0, saved = 0, constants = 0;
@@ -281,6 +278,8 @@ enum class Kept : uint8_t {
   Number,
   /// Tensors that its only nonlinear operator saved.
   Operator,
+  /// Those that all of its operators saved.
+  Operators,
   Tensor,
   /// A bit for each element, where the derivative has two values.
   Bits,

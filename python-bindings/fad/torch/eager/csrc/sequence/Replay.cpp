@@ -278,7 +278,8 @@ at::Tensor Replay::lead(Step &step, c10::ArrayRef<Source> sources,
 }
 
 Replay::Replay(const StepPtr &end, c10::ArrayRef<Source> sources,
-               c10::ArrayRef<Edge> edges, const Originals &originals) {
+               c10::ArrayRef<Edge> edges, const Originals &originals,
+               const std::vector<Cut> &cuts) {
   // Backward may be called where tensors have no nodes.
   c10::InferenceMode normal(false);
   at::AutoGradMode on(true);
@@ -287,6 +288,11 @@ Replay::Replay(const StepPtr &end, c10::ArrayRef<Source> sources,
     nodes.push_back(value.grad_fn());
   };
   Values values;
+  for (const Cut &cut : cuts)
+    values.emplace(cut.step.get(),
+                   addLeaf(aliasOf(cut.value), sourceOf(cut.edge),
+                           sourceOf(cut.edge), cut.edge)
+                       .tensor);
   addWidened(end, sources, edges, values);
   result = run(end, lead, visit, /*usesComputed=*/false, originals,
                std::move(values));
@@ -300,7 +306,7 @@ Replay::Replay(const StepPtr &end, c10::ArrayRef<Source> sources,
   Values values;
   for (const Cut &cut : cuts) {
     at::Tensor leaf = cut.value.detach().set_requires_grad(true);
-    leaves.push_back({cut.place, leaf, impl::gradient_edge(leaf)});
+    leaves.push_back({sourceOf(cut.edge), leaf, impl::gradient_edge(leaf)});
     values.emplace(cut.step.get(), std::move(leaf));
   }
   addWidened(end, sources, {}, values);
@@ -311,22 +317,6 @@ Replay::Replay(const StepPtr &end, c10::ArrayRef<Source> sources,
   Shortcuts shortcuts(end, values);
   result = run(end, lead, visit, /*usesComputed=*/false, {}, std::move(values),
                &shortcuts);
-}
-
-Replay::Replay(const StepPtr &end, const Cut &cut, const Edge &edge,
-               const Originals &originals) {
-  c10::InferenceMode normal(false);
-  at::AutoGradMode on(true);
-  Values values;
-  values.emplace(
-      cut.step.get(),
-      addLeaf(aliasOf(cut.value), cut.place, cut.place, edge).tensor);
-  auto lead = [&](Step &step) { return this->lead(step, {}, {}); };
-  auto visit = [&](const at::Tensor &value) {
-    nodes.push_back(value.grad_fn());
-  };
-  result = run(end, lead, visit, /*usesComputed=*/false, originals,
-               std::move(values));
 }
 
 Replay::Replay(const StepPtr &end, const at::Tensor &numbers) {

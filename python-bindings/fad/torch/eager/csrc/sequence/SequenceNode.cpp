@@ -96,6 +96,18 @@ void SequenceNode::runFrom(const StepPtr &steps) {
   step = steps;
 }
 
+void SequenceNode::leadTo(Edge edge) {
+  drop();
+  isReleased = false;
+  isLeading = isFinished = true;
+  held.form = Derivative::Number;
+  held.factor = 1;
+  // Others may have edges to this node, which keeps its place among theirs: the
+  // operators' nodes lead where it did.
+  sources = {sourceOf(edge)};
+  next_edges()[0] = std::move(edge);
+}
+
 void SequenceNode::replace(const Node &own, const at::Tensor &tensor) {
   // To describe the tensor anew takes as long as several calls.
   input_metadata_.emplace_back(own.input_metadata(tensor.output_nr()));
@@ -124,8 +136,7 @@ bool SequenceNode::holdsNothing() const {
   return held.form == Derivative::Number && !bits.defined();
 }
 
-/// The bytes of the node's value.
-static int64_t bytesOf(const torch::autograd::Node &node) {
+int64_t bytesOf(const torch::autograd::Node &node) {
   const torch::autograd::InputMetadata &metadata = node.input_metadata(0);
   return c10::multiply_integers(metadata.shape_as_dim_vector()).expect_int() *
          static_cast<int64_t>(metadata.dtype().itemsize());
@@ -278,7 +289,7 @@ std::unique_ptr<Replay> SequenceNode::replay(const StepPtr &end) {
                  std::none_of(cuts.begin(), cuts.end(),
                               [&](const Cut &cut) { return cut.step == step; });
     if (isNew)
-      cuts.push_back({step, other->shareValue(step), sourceOf(edge)});
+      cuts.push_back({step, other->shareValue(step), edge});
   }
   PlainGuard guard;
   return std::make_unique<Replay>(end, sources, cuts);

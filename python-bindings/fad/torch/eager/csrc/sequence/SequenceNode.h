@@ -33,6 +33,9 @@ struct SequenceNode final : MortalNode {
   /// The remaining ones of these, once an operator that is no part of the
   /// sequence has read the value.
   bool isFinished = false, isReleased = false;
+  /// Whether the operators of the sequence have their own nodes, to which this
+  /// one leads.
+  bool isLeading = false;
   /// Whether a sequence that goes on from the value keeps the sources.
   bool isCovered = false;
   /// How many nodes of sequences skip this one's value.
@@ -54,6 +57,8 @@ struct SequenceNode final : MortalNode {
   void skipCastsOf(const torch::autograd::Node *operand);
   /// Has backward run these operators again.
   void runFrom(const StepPtr &steps);
+  /// Passes a gradient of the value to the last of the operators' own nodes.
+  void leadTo(torch::autograd::Edge edge);
   /// Notes, where backward runs the sequence again, which values it skips.
   void countEnd();
   /// Takes the place of PyTorch's node `own` of a tensor.
@@ -126,6 +131,9 @@ private:
 
 /// Whether backward will run a node after what it runs now.
 bool runsLater(torch::autograd::Node *node);
+
+/// The bytes of a node's value.
+int64_t bytesOf(const torch::autograd::Node &node);
 
 /// A tensor like another, of one number.
 at::Tensor filled(double number, const at::Tensor &like);

@@ -28,13 +28,15 @@ void Step::setComputed(std::shared_ptr<const ComputedValue> found) {
   computed = std::move(found);
 }
 
-at::Tensor Step::findComputed() {
+at::Tensor Step::findComputed(bool isSaved) {
   std::shared_ptr<const ComputedValue> place;
   {
     std::lock_guard<std::mutex> lock(access);
     place = computed;
   }
-  return place ? place->find() : at::Tensor();
+  if (!place)
+    return {};
+  return isSaved ? place->findSaved() : place->find();
 }
 
 bool Step::isComputedIn(const c10::Storage &memory) {

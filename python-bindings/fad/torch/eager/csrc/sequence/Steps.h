@@ -52,6 +52,8 @@ public:
   virtual ~ComputedValue() = default;
   /// An alias of the tensor that has the value, as long as there is one.
   virtual at::Tensor find() const = 0;
+  /// The same as long as anything has saved the value.
+  virtual at::Tensor findSaved() const = 0;
   /// Whether that is in a memory.
   virtual bool isIn(const c10::Storage &memory) const = 0;
 };
@@ -143,8 +145,8 @@ struct Step : c10::intrusive_ptr_target {
 
   /// Remembers where the value is now.
   void setComputed(std::shared_ptr<const ComputedValue> found);
-  /// The value, if a tensor still has it.
-  at::Tensor findComputed();
+  /// The value, if a tensor still has it, or anything has saved it.
+  at::Tensor findComputed(bool isSaved = false);
   /// Whether the value is in a memory.
   bool isComputedIn(const c10::Storage &memory);
 };
@@ -213,7 +215,7 @@ private:
 struct Cut {
   StepPtr step;
   at::Tensor value;
-  Source place; ///< of the value's gradient
+  torch::autograd::Edge edge; ///< of the value's gradient
 };
 
 /// Results of a step, with PyTorch's own nodes for its derivative.
@@ -221,20 +223,19 @@ class Replay {
 public:
   /// Fails where a source or a constant was modified in place. The graph of the
   /// value ends at sources, which are all where none is given, or, where
-  /// `edges` has one for each of `sources`, goes on there. Nodes save
-  /// `originals` as those of eager PyTorch do: second derivatives lead to one
-  /// that requires a gradient by then, and first ones do not.
+  /// `edges` has one for each of `sources`, goes on there, and begins at values
+  /// at which the sequence is cut. Nodes save `originals` as those of eager
+  /// PyTorch do: second derivatives lead to one that requires a gradient by
+  /// then, and first ones do not.
   explicit Replay(const StepPtr &end, c10::ArrayRef<Source> sources = {},
                   c10::ArrayRef<torch::autograd::Edge> edges = {},
-                  const Originals &originals = {});
+                  const Originals &originals = {},
+                  const std::vector<Cut> &cuts = {});
 
-  /// The same, from the values at which the sequence is cut.
+  /// The same, from the values at which the sequence is cut, where the graph
+  /// ends.
   Replay(const StepPtr &end, c10::ArrayRef<Source> sources,
          const std::vector<Cut> &cuts);
-
-  /// The same, from the one value `cut`, whose gradient goes to `edge`.
-  Replay(const StepPtr &end, const Cut &cut, const torch::autograd::Edge &edge,
-         const Originals &originals);
 
   /// The same operators on other numbers, in place of all sources.
   Replay(const StepPtr &end, const at::Tensor &numbers);
