@@ -107,9 +107,18 @@ CASES = {
     "a function in a wider type": lambda h, w: fork(
         h, lambda v: v.double(), lambda v: v.double() * 2, True
     ),
-    "a cast of what is squared": lambda h, w: (
+    "a cast that is squared": lambda h, w: (
         (v := h.bfloat16().float()) * (v.square().mean(-1, keepdim=True) + 1).rsqrt()
     ),
+    "a product with a constant": lambda h, w: torch.exp(h * torch.rand(h.shape)).cumprod(1),
+    "a view whose reader saves it": lambda h, w: (
+        torch.sigmoid(h.bfloat16() + w.bfloat16()).view(-1).cumprod(0)
+    ),
+    "a result that another sequence kept": lambda h, w: [
+        v := torch.tanh(h.bfloat16().float()),
+        (v / (v * v + 1)).mean(0).detach(),
+        -v,
+    ][2],
 }
 # More is kept by these.
 READ_LATER = (

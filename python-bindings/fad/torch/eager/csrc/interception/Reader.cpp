@@ -53,14 +53,14 @@ static size_t countOthers(const at::Tensor &tensor,
   return count;
 }
 
-/// Whether the end of a deferred sequence would wait for the reader: a value
-/// that a view has computed has no node of the operator that saves it.
-static bool mayWait(const Value *value) {
+/// Whether a deferred sequence is to end before a view of its value is made: a
+/// value that a view has computed has no node of the operator that saves it.
+static bool endsBefore(const Value *value) {
   if (!value || !value->isDeferred || value->policy != Policy::Auto)
     return false;
   const Held &held = value->description();
   return held.isOneOperator && held.isLast && held.saves == Saves::Result &&
-         value->sources.areWidened();
+         !held.isPiecewise;
 }
 
 /// Ends the sequence of one operand.
@@ -79,7 +79,7 @@ static void read(const c10::OperatorHandle &op, const Reader &reader,
   if (argument.alias_info()) {
     // A view that is not followed, or a write.
     bool isFollowed =
-        reader.isView && at::GradMode::is_enabled() && !mayWait(value);
+        reader.isView && at::GradMode::is_enabled() && !endsBefore(value);
     // A reader of the view may save what the operator's own node does, too.
     if (!isFollowed && value && value->isDeferred && !value->isRead &&
         at::GradMode::is_enabled() && !argument.alias_info()->isWrite())

@@ -138,8 +138,9 @@ Decision decide(Policy policy, const Operation &operation, Operands operands) {
       std::none_of(operands.begin(), operands.end(),
                    [](const Operand &operand) { return operand.isRead; });
   bool isTensor = decision.derivative == Derivative::Tensor;
+  // A later reader may save the result, too.
   if ((decision.derivative == Derivative::Steps || (isTensor && hasLeaves)) &&
-      sources.bytes() + operation.constants > decision.saved)
+      sources.bytes() + operation.constants > decision.paid)
     return decision;
   if (policy == Policy::Fad && isTensor && !hasLeaves &&
       operation.result > decision.paid)

@@ -237,8 +237,9 @@ Kind kindOf(Policy policy, const Operation &operation);
 
 /// The transition of an operator on differentiable operands. Operands that need
 /// no gradient are constants and are left out. Backward runs no operators again
-/// from tensors that take more bytes than the nodes save in eager PyTorch, and
-/// no derivative that takes more takes their place.
+/// from tensors that take more bytes than those that the nodes save in eager
+/// PyTorch beside the value, which a reader may save as well, and no derivative
+/// that takes more takes their place.
 Decision decide(Policy policy, const Operation &operation, Operands operands);
 
 /// Tensors that an operator saves for its backward node. Of a product with a

@@ -99,14 +99,25 @@ static bool isKept(const Step &step) {
   return step.keepsResult.load(std::memory_order_acquire);
 }
 
+/// Whether others than the steps of a sequence, and `owners`, have a step: a
+/// result that it keeps would be theirs as well.
+static bool isShared(const Step &step, int64_t readers, int64_t owners) {
+  return static_cast<int64_t>(c10::raw::intrusive_ptr::use_count(
+             const_cast<Step *>(&step))) > readers + owners;
+}
+
 void keepResults(const StepPtr &end, int64_t bytes) {
   if (!end || !end->hasResults)
     return;
   std::vector<Step *> steps = order(end);
+  std::unordered_map<const Step *, int64_t> readers;
   size_t narrow = 0;
-  for (const Step *step : steps)
+  for (const Step *step : steps) {
     if (!step->op)
       narrow = std::max(narrow, step->value.tensor.itemsize());
+    for (auto &[position, operand] : step->operands)
+      ++readers[operand.get()];
+  }
   // Of the last ones, the most operators need not be run again.
   std::reverse(steps.begin(), steps.end());
   for (Step *step : steps) {
@@ -115,7 +126,9 @@ void keepResults(const StepPtr &end, int64_t bytes) {
       continue;
     const at::Tensor &result = step->result->tensor;
     auto own = static_cast<int64_t>(result.nbytes());
-    if (result.itemsize() > narrow && own <= bytes) {
+    // The end is its value's, and the caller's.
+    if (result.itemsize() > narrow && own <= bytes &&
+        !isShared(*step, readers[step], step == end.get() ? 2 : 0)) {
       bytes -= own;
       step->keepsResult.store(true, std::memory_order_release);
     } else {
