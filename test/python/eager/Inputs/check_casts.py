@@ -3,6 +3,7 @@ are summed in the wider type, and no bytes are kept for it."""
 
 import contextlib
 import itertools
+import weakref
 
 import torch
 import torch.nn.functional as F
@@ -366,6 +367,24 @@ def keeps_no_more(function, mode):
     assert found <= most, (found, most)
 
 
+def frees_source(mode):
+    """After an error of the operator that reads a sequence."""
+    x = (WEIGHT * 0.01).bfloat16().requires_grad_()
+    with nest(mode):
+        source = torch.cumsum(x, 0)
+        memory = weakref.ref(source.untyped_storage())
+        value = torch.exp(source.float())
+        try:
+            torch.cat([value, WEIGHT[0]])
+        except RuntimeError:
+            del source
+        is_freed = memory() is None
+        (gradient,) = torch.autograd.grad(value.sum(), x)
+    expected = torch.cumsum(x, 0).float().exp().sum()
+    torch.testing.assert_close(gradient, torch.autograd.grad(expected, x)[0])
+    return is_freed
+
+
 def main():
     check = Checks()
     types = torch.bfloat16, torch.float16
@@ -376,6 +395,7 @@ def main():
         for kind in ("hook before", "hook after", "retain_grad", "inputs"):
             check(f"{kind}, {mode}", lambda: has_hooks(mode, kind))
         check(f"writes, {mode}", lambda: survives_writes(mode))
+        check(f"an error, {mode}", lambda: frees_source(mode))
     for (name, function), engine in itertools.product(READ.items(), ("interactive", "deferred")):
         check(f"{name}: second, {engine}", lambda: has_second_derivatives(function, engine))
     for (name, function), mode in itertools.product(KEPT.items(), MODES):

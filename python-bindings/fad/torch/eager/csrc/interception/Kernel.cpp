@@ -105,10 +105,7 @@ static bool collect(Call &call) {
     if (value && value->isDeferred != call.mode.isDeferred) {
       if (value->base.defined() || value->policy != Policy::Auto)
         return false;
-      if (auto waiting =
-              (value->isDeferred ? finishDeferred : finishInteractive)(
-                  tensor, *value, /*readerSaves=*/false))
-        end(tensor, *value, *waiting, /*isSaved=*/true);
+      finishAtOnce(tensor, *value);
       value = nullptr;
     }
     if (value && (call.mode.policy == Policy::Auto || call.mode.isDeferred)) {

@@ -16,6 +16,7 @@
 #include "sequence/Recompute.h"
 #include <ATen/core/grad_mode.h>
 #include <ATen/core/stack.h>
+#include <c10/util/ScopeExit.h>
 
 namespace fad::eager {
 
@@ -53,6 +54,35 @@ static size_t countOthers(const at::Tensor &tensor,
   return count;
 }
 
+/// Decides what is kept of the sequence of a tensor, unless that is done. The
+/// end may wait for a reader that is not known to save the value.
+static std::optional<Waiting> finish(const at::Tensor &tensor, Value &value,
+                                     bool readerSaves) {
+  if (value.isDeferred ? value.isRead : value.isFinished)
+    return {};
+  auto finish = value.isDeferred ? finishDeferred : finishInteractive;
+  return finish(tensor, value, readerSaves);
+}
+
+void finishAtOnce(const at::Tensor &tensor, Value &value) {
+  if (auto waiting = finish(tensor, value, /*readerSaves=*/false))
+    end(tensor, value, *waiting, /*isSaved=*/true);
+}
+
+/// Ends the sequences that wait for a reader. After one that has failed, what
+/// operators saved remains, and no source.
+static void endWaiting(c10::ArrayRef<Reading> readings, bool hasFailed) {
+  for (const Reading &reading : readings) {
+    if (!reading.waiting)
+      continue;
+    // One owner is the reading itself.
+    bool isSaved = reading.tensor.use_count() > reading.owners + 1;
+    end(reading.tensor, *reading.value, *reading.waiting, isSaved || hasFailed);
+    if (!reading.value->isRecomputed)
+      removeKey(reading.tensor);
+  }
+}
+
 /// Whether a deferred sequence is to end before a view of its value is made: a
 /// value that a view has computed has no node of the operator that saves it.
 static bool endsBefore(const Value *value) {
@@ -81,10 +111,9 @@ static void read(const c10::OperatorHandle &op, const Reader &reader,
     bool isFollowed =
         reader.isView && at::GradMode::is_enabled() && !endsBefore(value);
     // A reader of the view may save what the operator's own node does, too.
-    if (!isFollowed && value && value->isDeferred && !value->isRead &&
+    if (!isFollowed && value && value->isDeferred &&
         at::GradMode::is_enabled() && !argument.alias_info()->isWrite())
-      if (auto waiting = finishDeferred(base, *value, /*readerSaves=*/false))
-        end(base, *value, *waiting, /*isSaved=*/true);
+      finishAtOnce(base, *value);
     if (!isFollowed && value)
       value->isEscaped = true;
     if (isFollowed && value)
@@ -94,10 +123,7 @@ static void read(const c10::OperatorHandle &op, const Reader &reader,
   if (!at::GradMode::is_enabled() || !value)
     return;
   bool isSaved = reader.saves(position, arguments) && valueOf(base) == value;
-  std::optional<Waiting> waiting;
-  if (value->isDeferred ? !value->isRead : !value->isFinished)
-    waiting = (value->isDeferred ? finishDeferred
-                                 : finishInteractive)(base, *value, isSaved);
+  std::optional<Waiting> waiting = finish(base, *value, isSaved);
   if (isObserved())
     observeReader(op.operator_name(), base, isSaved, value->isRecomputed);
   if (waiting) {
@@ -148,6 +174,7 @@ void readBoxed(const c10::OperatorHandle &op, c10::DispatchKeySet keys,
          {}});
   const Reader &reader = findReader(op);
   c10::SmallVector<Reading, 2> readings;
+  auto fail = c10::make_scope_exit([&] { endWaiting(readings, true); });
   size_t count = op.schema().arguments().size();
   for (size_t i = 0; i < count; ++i) {
     visitTensors((*stack)[stack->size() - count + i],
@@ -164,15 +191,8 @@ void readBoxed(const c10::OperatorHandle &op, c10::DispatchKeySet keys,
     arguments.assign(stack->end() - static_cast<ptrdiff_t>(count),
                      stack->end());
   redispatch(op, keys, stack);
-  for (const Reading &reading : readings) {
-    if (!reading.waiting)
-      continue;
-    // One owner is the reading itself.
-    end(reading.tensor, *reading.value, *reading.waiting,
-        /*isSaved=*/reading.tensor.use_count() > reading.owners + 1);
-    if (!reading.value->isRecomputed)
-      removeKey(reading.tensor);
-  }
+  fail.release();
+  endWaiting(readings, /*hasFailed=*/false);
   size_t returns = op.schema().returns().size();
   if (readings.empty() || !returns ||
       !(*stack)[stack->size() - returns].isTensor())

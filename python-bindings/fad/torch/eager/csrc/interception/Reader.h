@@ -9,7 +9,7 @@
 #ifndef FAD_EAGER_READER_H
 #define FAD_EAGER_READER_H
 
-#include "sequence/Keys.h"
+#include "sequence/Value.h"
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/stack.h>
 
@@ -39,6 +39,10 @@ inline void redispatch(const c10::OperatorHandle &op, c10::DispatchKeySet keys,
   c10::impl::ExcludeDispatchKeyGuard guard(bothKeys);
   op.redispatchBoxed(belowKeys(keys), stack);
 }
+
+/// Ends the sequence of a tensor, unless that is done. What its operators saved
+/// remains where later readers may save it as well.
+void finishAtOnce(const at::Tensor &tensor, Value &value);
 
 /// The work of an operator that reads a fad tensor and does not continue its
 /// sequence.
