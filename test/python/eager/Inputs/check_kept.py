@@ -114,6 +114,11 @@ CASES = {
     "a view whose reader saves it": lambda h, w: (
         torch.sigmoid(h.bfloat16() + w.bfloat16()).view(-1).cumprod(0)
     ),
+    "a difference of a result that another sequence kept": lambda h, w: [
+        v := torch.tanh(h.bfloat16().float()),
+        (v / (v * v + 1)).mean(0).detach(),
+        (-v) - (-v),
+    ][2],
     "a result that another sequence kept": lambda h, w: [
         v := torch.tanh(h.bfloat16().float()),
         (v / (v * v + 1)).mean(0).detach(),

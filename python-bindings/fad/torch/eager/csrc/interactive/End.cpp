@@ -137,14 +137,15 @@ std::optional<Waiting> finishInteractive(const at::Tensor &tensor, Value &value,
     choice = {Kept::Tensor, false};
   if (choice.kept == Kept::Tensor)
     multiplyOut(value.sequence->held);
-  keepResults(steps, choice.kept == Kept::Sources
-                         ? ending.eager() - ending.inputs()
-                         : 0);
+  std::vector<at::Tensor> results = keepResults(
+      steps,
+      choice.kept == Kept::Sources ? ending.eager() - ending.inputs() : 0);
   switch (choice.kept) {
   case Kept::Sources:
     value.sequence->held.drop();
     value.sequence->held.form = Derivative::Steps;
     value.sequence->step = steps;
+    value.sequence->results = std::move(results);
     value.sequence->countEnd();
     value.step.reset();
     break;

@@ -9,7 +9,6 @@
 #include "interception/Observer.h"
 #include "deferred/LazyTensor.h"
 #include "sequence/Observer.h"
-#include "sequence/Results.h"
 #include "sequence/SequenceNode.h"
 #include <sstream>
 
@@ -129,8 +128,10 @@ static int64_t countHeld(const Value &value) {
     return 0;
   const SequenceNode &node = *value.sequence;
   const at::Tensor &held = node.bits.defined() ? node.bits : node.held.tensor;
-  return (held.defined() ? static_cast<int64_t>(held.nbytes()) : 0) +
-         countKeptResults(node.step);
+  int64_t bytes = held.defined() ? static_cast<int64_t>(held.nbytes()) : 0;
+  for (const at::Tensor &result : node.results)
+    bytes += static_cast<int64_t>(result.nbytes());
+  return bytes;
 }
 
 void Teller::onEnd(const at::Tensor &tensor, const Value &value,

@@ -30,6 +30,7 @@ static Owned<SequenceNode> copy(const SequenceNode &node) {
     made->addSource(node.next_edge(i));
   made->held = node.held;
   made->step = node.step;
+  made->results = node.results;
   made->bits = node.bits;
   std::copy(node.values, node.values + 2, made->values);
   made->levels = node.levels;

@@ -31,8 +31,6 @@ void Holdings::add(const StepPtr &end) {
       add("source", step->value.tensor);
     for (const Step::Constant &constant : step->constants)
       add("constant", constant.tensor);
-    if (step->keepsResult)
-      add("result", step->result->tensor);
   }
 }
 
@@ -42,6 +40,8 @@ Holdings holdingsOf(torch::autograd::Node &node) {
   if (!sequence)
     return holdings;
   holdings.add(sequence->step);
+  for (const at::Tensor &result : sequence->results)
+    holdings.add("result", result);
   holdings.add("derivative", sequence->held.tensor);
   holdings.add("bits", sequence->bits);
   if (const NodePtr &own = sequence->held.own) {

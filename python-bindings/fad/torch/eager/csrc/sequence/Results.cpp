@@ -95,64 +95,62 @@ void noteResult(const Call &call, Step &step, const at::Tensor &result) {
   step.hasResults = true;
 }
 
-static bool isKept(const Step &step) {
-  return step.keepsResult.load(std::memory_order_acquire);
+/// The result of a step as long as a node keeps it. Python does not have that
+/// alias, nor its lock a part in this.
+static at::Tensor findKept(const Step &step) {
+  if (!step.isKept.load(std::memory_order_acquire))
+    return {};
+  auto there = step.kept->lock();
+  return there ? at::Tensor(std::move(there)) : at::Tensor();
 }
 
-/// Whether others than the steps of a sequence, and `owners`, have a step: a
-/// result that it keeps would be theirs as well.
-static bool isShared(const Step &step, int64_t readers, int64_t owners) {
-  return static_cast<int64_t>(c10::raw::intrusive_ptr::use_count(
-             const_cast<Step *>(&step))) > readers + owners;
-}
-
-void keepResults(const StepPtr &end, int64_t bytes) {
+std::vector<at::Tensor> keepResults(const StepPtr &end, int64_t bytes) {
+  std::vector<at::Tensor> found;
   if (!end || !end->hasResults)
-    return;
+    return found;
   std::vector<Step *> steps = order(end);
-  std::unordered_map<const Step *, int64_t> readers;
   size_t narrow = 0;
-  for (const Step *step : steps) {
+  for (const Step *step : steps)
     if (!step->op)
       narrow = std::max(narrow, step->value.tensor.itemsize());
-    for (auto &[position, operand] : step->operands)
-      ++readers[operand.get()];
-  }
   // Of the last ones, the most operators need not be run again.
   std::reverse(steps.begin(), steps.end());
   for (Step *step : steps) {
+    at::Tensor result = findKept(*step);
     // Other threads may run a step whose result is kept.
-    if (isKept(*step) || !step->result)
+    bool isNoted = !result.defined() && !step->isKept && step->result;
+    if (isNoted)
+      result = std::move(step->result->tensor);
+    if (!result.defined())
       continue;
-    const at::Tensor &result = step->result->tensor;
     auto own = static_cast<int64_t>(result.nbytes());
-    // The end is its value's, and the caller's.
-    if (result.itemsize() > narrow && own <= bytes &&
-        !isShared(*step, readers[step], step == end.get() ? 2 : 0)) {
-      bytes -= own;
-      step->keepsResult.store(true, std::memory_order_release);
-    } else {
-      step->result.reset();
+    if (result.itemsize() <= narrow || own > bytes) {
+      if (isNoted)
+        step->result.reset();
+      continue;
     }
+    if (isNoted) {
+      step->kept.emplace(result.getIntrusivePtr());
+      step->isKept.store(true, std::memory_order_release);
+    }
+    bytes -= own;
+    found.push_back(std::move(result));
   }
+  return found;
 }
 
 void addKeptResults(const StepPtr &end, Values &values) {
   if (!end->hasResults)
     return;
-  for (Step *step : order(end))
-    if (isKept(*step) && !isModified(*step->result))
-      values.emplace(step, step->result->tensor);
-}
-
-int64_t countKeptResults(const StepPtr &end) {
-  Values kept;
-  if (end)
-    addKeptResults(end, kept);
-  int64_t bytes = 0;
-  for (auto &[step, result] : kept)
-    bytes += static_cast<int64_t>(result.nbytes());
-  return bytes;
+  for (Step *step : order(end)) {
+    at::Tensor result = findKept(*step);
+    if (!result.defined())
+      continue;
+    Step::Constant kept = *step->result;
+    kept.tensor = result;
+    if (!isModified(kept))
+      values.emplace(step, std::move(result));
+  }
 }
 
 Shortcuts::Shortcuts(const StepPtr &end, const Values &values) {

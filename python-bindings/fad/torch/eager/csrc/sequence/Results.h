@@ -8,9 +8,9 @@
 //
 // A CPU takes 4 to 25 times as long for a sigmoid or a hyperbolic tangent of
 // float32 as for a sum; a GPU's kernels wait for memory in both. Where the
-// source of a sequence is narrower, and so are the matrix products beside it, such
-// an operator takes most of the time of a second run. Eager PyTorch saves its
-// result.
+// source of a sequence is narrower, and so are the matrix products beside it,
+// such an operator takes most of the time of a second run. Eager PyTorch saves
+// its result.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,15 +25,13 @@ namespace fad::eager {
 /// where its sequence ends.
 void noteResult(const Call &call, Step &step, const at::Tensor &result);
 
-/// Keeps noted results of the operators that lead to `end`, as far as they fit
-/// in so many bytes, and lets go of the others.
-void keepResults(const StepPtr &end, int64_t bytes);
+/// Finds the results of the operators that lead to `end` which fit in so many
+/// bytes, for the node that keeps them, and lets go of the others. What other
+/// nodes keep counts as well.
+std::vector<at::Tensor> keepResults(const StepPtr &end, int64_t bytes);
 
-/// Adds the kept results, unless one was written to.
+/// Adds the results that nodes keep, unless one was written to.
 void addKeptResults(const StepPtr &end, Values &values);
-
-/// Bytes of the kept results.
-int64_t countKeptResults(const StepPtr &end);
 
 /// Tensors with nodes, in the places of operators that are not run again.
 class Shortcuts {

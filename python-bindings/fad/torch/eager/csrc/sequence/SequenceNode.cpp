@@ -129,6 +129,7 @@ void SequenceNode::free() {
   handle.reset();
   held.drop();
   step.reset();
+  results.clear();
   bits.reset();
 }
 

@@ -24,8 +24,10 @@ struct SequenceNode final : MortalNode {
   Sources sources;
   /// The derivative so far.
   Held held;
-  /// Where backward runs the sequence again.
+  /// Where backward runs the sequence again, and results that it does not
+  /// compute then.
   StepPtr step;
+  std::vector<at::Tensor> results;
   /// Bits of a derivative with two values, or the numbers of levels.
   at::Tensor bits;
   double values[2] = {0, 0};

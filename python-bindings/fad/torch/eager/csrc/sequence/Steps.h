@@ -95,7 +95,7 @@ struct Step : c10::intrusive_ptr_target {
 
   /// Of the interactive engine: whether the result is a sum of the operands,
   /// each times a number, or a power of the operand, and its type; or the
-  /// derivative as a function of the result, which may be kept; and whether
+  /// derivative as a function of the result, which nodes may keep; and whether
   /// this or an earlier step has one.
   bool isSum = false, isPower = false;
   double factors[2] = {1, 1};
@@ -103,7 +103,8 @@ struct Step : c10::intrusive_ptr_target {
   Slope slope = Slope::Unknown;
   std::optional<Constant> result;
   bool hasResults = false;
-  std::atomic<bool> keepsResult{false};
+  std::optional<WeakTensor> kept;
+  std::atomic<bool> isKept{false};
 
   /// Of a step that the deferred engine has recorded: the kernels, and the
   /// tensor that the operator's node saves.
