@@ -62,10 +62,11 @@ static bool pack(const T *data, int64_t count, uint8_t *bytes,
   return true;
 }
 
-at::Tensor packBits(const at::Tensor &tensor, double values[2]) {
-  if (!tensor.device().is_cpu() || !tensor.is_contiguous() ||
-      tensor.numel() == 0 || !isMaterial(tensor))
+at::Tensor packBits(const at::Tensor &derivative, double values[2]) {
+  if (!derivative.device().is_cpu() || derivative.numel() == 0 ||
+      !isMaterial(derivative))
     return {};
+  const at::Tensor tensor = derivative.contiguous();
   at::Tensor bits =
       at::empty({(tensor.numel() + 7) / 8}, tensor.options().dtype(at::kByte));
   bool isPacked = false;

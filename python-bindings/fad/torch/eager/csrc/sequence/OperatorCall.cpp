@@ -15,7 +15,8 @@ namespace fad::eager {
 using torch::autograd::Edge;
 
 void setMemory(Source &source, const at::Tensor &tensor) {
-  if (tensor.requires_grad() && !nodeOf(tensor))
+  const at::Tensor whole = isView(tensor) ? at::Tensor(tensor._base()) : tensor;
+  if (whole.requires_grad() && !nodeOf(whole))
     return;
   const c10::TensorImpl *impl = tensor.unsafeGetTensorImpl();
   if (tensor.has_storage())
