@@ -113,7 +113,7 @@ CASES = {
     "a kink of a leaf's view": lambda h, w: [v := w.t().clamp(0.2, 0.8), u := v - 0.5 * v, u @ u][
         2
     ],
-    "a kink of what is transposed": lambda h, w: [v := h.t().relu(), (v * 2).flip(0)][1],
+    "a kink of a transposed value": lambda h, w: [v := h.t().relu(), (v * 2).flip(0)][1],
     "three slopes of a leaf's view": lambda h, w: w.t().abs().clamp_max(0.8) @ w.detach(),
     "a product with a constant": lambda h, w: torch.exp(h * torch.rand(h.shape)).cumprod(1),
     "a view whose reader saves it": lambda h, w: (
