@@ -7,6 +7,7 @@ INTERPRETER is a command, as of an interpreter that has imported PyTorch."""
 
 import contextlib
 import gc
+import itertools
 import math
 import os
 import pathlib
@@ -216,6 +217,22 @@ def check_keys(check):
     check("other sizes", lambda: agrees(scaled(0.1), X[:77].view(7, 11), "auto", 1e-12))
     check("columns", lambda: agrees(scaled(0.1), X[:77].view(7, 11).t(), "auto", 1e-12))
     check("no kernel is added", lambda: warm(scaled(5), X, "auto") == before)
+
+
+def check_numbers_of_types(check):
+    """Tensors without dimensions, of which the wider type is that of the result."""
+    types = [torch.float16, torch.bfloat16, torch.float32, torch.float64]
+    for narrow, wide in itertools.permutations(types, 2):
+        number = torch.tensor(0.3, dtype=wide)
+        functions = {"sum": lambda x: x + number, "sine": lambda x: torch.sin(x + number)}
+        for name, function in functions.items():
+            for size, policy in itertools.product([(), (1,)], ("auto", "fad")):
+                x = torch.full(size, 0.7, dtype=narrow)
+                warm(function, x, policy)
+                check(
+                    f"{name} of {narrow} and a number of {wide}, size {size}, {policy}",
+                    lambda: agrees(function, x, policy, TOLERANCES[narrow]),
+                )
 
 
 def check_two(check):
@@ -446,6 +463,7 @@ if __name__ == "__main__":
         check, ["auto", "fad"], ["GELU"], [torch.float32, torch.bfloat16, torch.float16]
     )
     check_keys(check)
+    check_numbers_of_types(check)
     check_two(check)
     check_gradients(check)
     check_cotangents(check)

@@ -265,11 +265,19 @@ def make_nest(policy, program):
     return nest, met
 
 
-def check_seed(policy, seed, plain, active, spoil=None, dtype=torch.float64):
-    """`dtype` is None for a program of several types."""
+def check_seed(policy, seed, plain, active, spoil=None, dtype=torch.float64, is_warm=False):
+    """`dtype` is None for a program of several types. One that `is_warm` has kernels of the
+    deferred engine, which compiles those of sequences that it has met twice."""
     program = generate(seed, plain, active, mixed=dtype is None)
     program.dtype = dtype or program.dtype
-    return check(program, *make_nest(policy, program), spoil)
+    nest, met = make_nest(policy, program)
+    if is_warm:
+        from fad.torch.eager import _kernels
+
+        for _ in range(2):
+            try_run(program, nest)
+        _kernels.wait()
+    return check(program, nest, met, spoil)
 
 
 def finds(spoil, policy, seeds):
@@ -320,7 +328,9 @@ class Tally:
             if seed is None or (self.end is not None and time.monotonic() > self.end):
                 return
             try:
-                name = check_seed(self.policy, seed, plain, active, dtype=self.dtype)
+                name = check_seed(
+                    self.policy, seed, plain, active, dtype=self.dtype, is_warm=self.arguments.warm
+                )
             except Exception as error:
                 name = "wrong"
                 self.show(seed, plain, active, error)
@@ -357,6 +367,9 @@ def main():
     parser.add_argument("--threads", type=int, default=1, help="that run programs at once")
     parser.add_argument(
         "--collect", action="store_true", help="another thread collects garbage all the time"
+    )
+    parser.add_argument(
+        "--warm", action="store_true", help="programs have kernels of the deferred engine"
     )
     parser.add_argument("--seconds", type=float, help="a policy begins no program after these")
     parser.add_argument(

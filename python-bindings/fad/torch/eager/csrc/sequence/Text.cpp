@@ -52,16 +52,22 @@ void Builder::addSource(Step &step, const Step::Constant &value, Source place) {
 }
 
 /// The type of an operator's result: that of a cast, or the widest of tensors,
-/// of which those without dimensions count where all are.
+/// of which those without dimensions count where all are. Constants without
+/// dimensions are numbers of a kernel, which have no part in its types.
 c10::ScalarType Builder::findType(const Step &step, const Operator &op) {
   if (op.form == Form::Cast)
     return step.arguments[1].toScalarType();
   c10::ScalarType found = types.at(step.operands[0].second.get());
   for (auto &[position, operand] : step.operands)
     found = c10::promoteTypes(found, types.at(operand.get()));
-  for (const Step::Constant &constant : step.constants)
-    if (constant.tensor.dim() || !sources[0].tensor.dim())
-      found = c10::promoteTypes(found, constant.tensor.scalar_type());
+  for (const Step::Constant &constant : step.constants) {
+    const at::Tensor &tensor = constant.tensor;
+    if (!tensor.dim() && sources[0].tensor.dim())
+      continue;
+    c10::ScalarType wide = c10::promoteTypes(found, tensor.scalar_type());
+    hasKernel &= tensor.dim() || wide == found;
+    found = wide;
+  }
   return found;
 }
 
