@@ -2,6 +2,7 @@
 
 import contextlib
 import gc
+import itertools
 
 import torch
 import torch.nn.functional as F
@@ -209,6 +210,21 @@ def check_second(check):
             'policy "auto" has one', lambda: torch.autograd.gradgradcheck(nest("fad")(gelu), (x,))
         ),
     )
+
+    def hooked(policy, engine):
+        with fad.torch.nest(policy=policy, engine=engine, min_numel=0):
+            v = F.relu(x * 2)
+            y = torch.reciprocal(v)
+            y.retain_grad()
+            z = torch.tanh(y)
+        (first,) = torch.autograd.grad((z + v).sum(), x, create_graph=True)
+        torch.autograd.grad(first.sum(), x)
+
+    for mode in itertools.product(("auto", "fad"), ("interactive", "deferred")):
+        check(
+            f"second derivative of a value with a hook, {mode}",
+            lambda: raises("has a hook, or retain_grad", lambda: hooked(*mode)),
+        )
 
     def gated(gate, up):
         with nest("auto"):

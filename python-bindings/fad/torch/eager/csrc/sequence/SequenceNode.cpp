@@ -380,9 +380,11 @@ variable_list SequenceNode::pull(variable_list &&gradients, bool sharesValues) {
   bool runsAgain = steps && (isReleased || held.form == Derivative::Steps);
   TORCH_CHECK(!isReleased || runsAgain, torch::autograd::ERR_BACKWARD_TWICE);
   // PyTorch's node may have saved its result, and the second gradient would go
-  // through the hooks of that; here it goes past the value.
+  // through the hooks of that; here it goes past the value, and where this node
+  // leads to PyTorch's as well.
+  bool keepsNothing = holdsNothing() && !isLeading;
   TORCH_CHECK(
-      !at::GradMode::is_enabled() || holdsNothing() || !hasHooks(*this),
+      !at::GradMode::is_enabled() || keepsNothing || !hasHooks(*this),
       "fad.torch.nest: a value at the end of a nested sequence has a hook, or "
       "retain_grad, and its second derivative is asked for. Compute the value "
       "outside of nest() where create_graph=True is used.");
