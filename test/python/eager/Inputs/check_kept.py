@@ -3,8 +3,8 @@ fad.torch.nest, in sequences of one type and of several, and gradients of some f
 
 The policy auto keeps no more, but for bits of a kink whose operand another sequence keeps: eager
 PyTorch keeps that for both. Nor does the policy fad with the deferred engine; with the
-interactive one, a value that something reads after the sequence has gone on keeps its own tensor,
-where two operators of eager PyTorch may save one: that is counted."""
+interactive one, a value that something reads after the sequence has gone on, or of which there is
+a view, keeps its own tensor, where two operators of eager PyTorch may save one: that is counted."""
 
 import argparse
 import collections
@@ -119,6 +119,16 @@ CASES = {
     "a view whose reader saves it": lambda h, w: (
         torch.sigmoid(h.bfloat16() + w.bfloat16()).view(-1).cumprod(0)
     ),
+    "two functions, of a view and of its base": lambda h, w: [
+        v := torch.sigmoid(h),
+        v.t().sin(),
+        v.cos(),
+    ][1:],
+    "two functions, of the double of a view and of its base": lambda h, w: [
+        v := torch.exp(h),
+        (v.view(-1) * 2).sin(),
+        v.cos(),
+    ][1:],
     "a difference of a result that another sequence kept": lambda h, w: [
         v := torch.tanh(h.bfloat16().float()),
         (v / (v * v + 1)).mean(0).detach(),
@@ -137,6 +147,8 @@ READ_LATER = (
     "two functions of a value",
     "two functions of a value that is read",
     "functions of a function",
+    "two functions, of a view and of its base",
+    "two functions, of the double of a view and of its base",
 )
 
 

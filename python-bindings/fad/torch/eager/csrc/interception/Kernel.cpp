@@ -239,6 +239,19 @@ static void findEdges(Call &call) {
   }
 }
 
+/// Ends sequences at views of whose values the operator's own begins. That may
+/// keep the value, which pays for no other then.
+static void endBases(const Call &call) {
+  for (size_t i = 0; i < call.count(); ++i) {
+    const Value *view = call.values[i] ? nullptr : anyValueOf(call.tensor(i));
+    if (!view || !view->base.defined())
+      continue;
+    const at::Tensor base = view->base;
+    if (Value *value = valueOf(base))
+      finishAtOnce(base, *value);
+  }
+}
+
 bool begin(Call &call) {
   watchNewOperators();
   // A reader finishes the value, and says whether it saves that.
@@ -265,7 +278,10 @@ bool begin(Call &call) {
   if (call.mode.isDeferred && call.decision.state == State::NY &&
       call.decision.sources.size() > 1)
     return false;
-  return call.decision.isFAD();
+  if (!call.decision.isFAD())
+    return false;
+  endBases(call);
+  return true;
 }
 
 /// Whether the operator is part of a sequence, and was called. Nothing of the
