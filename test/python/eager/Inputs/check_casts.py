@@ -385,6 +385,25 @@ def frees_source(mode):
     return is_freed
 
 
+def reports_error(mode):
+    """The error of a reader, while sequences are reported."""
+    x = (WEIGHT * 0.01).bfloat16().requires_grad_()
+
+    def refuse(tensor):
+        raise ValueError("this is the reader's")
+
+    def fails(x):
+        with nest(mode):
+            value = torch.exp(x.cumsum(0).float())
+            with torch.autograd.graph.saved_tensors_hooks(refuse, lambda tensor: tensor):
+                return value.cumprod(0)
+
+    try:
+        fad.torch.eager.report(fails, x)
+    except ValueError as error:
+        return "this is the reader's" in str(error)
+
+
 def main():
     check = Checks()
     types = torch.bfloat16, torch.float16
@@ -396,6 +415,7 @@ def main():
             check(f"{kind}, {mode}", lambda: has_hooks(mode, kind))
         check(f"writes, {mode}", lambda: survives_writes(mode))
         check(f"an error, {mode}", lambda: frees_source(mode))
+        check(f"an error, reported, {mode}", lambda: reports_error(mode))
     for (name, function), engine in itertools.product(READ.items(), ("interactive", "deferred")):
         check(f"{name}: second, {engine}", lambda: has_second_derivatives(function, engine))
     for (name, function), mode in itertools.product(KEPT.items(), MODES):

@@ -174,7 +174,12 @@ void readBoxed(const c10::OperatorHandle &op, c10::DispatchKeySet keys,
          {}});
   const Reader &reader = findReader(op);
   c10::SmallVector<Reading, 2> readings;
-  auto fail = c10::make_scope_exit([&] { endWaiting(readings, true); });
+  // An observer of Python's would clear the error that is on its way.
+  auto fail = c10::make_scope_exit([&] {
+    const bool wasObserved = std::exchange(options.isObserved, false);
+    endWaiting(readings, true);
+    options.isObserved = wasObserved;
+  });
   size_t count = op.schema().arguments().size();
   for (size_t i = 0; i < count; ++i) {
     visitTensors((*stack)[stack->size() - count + i],
