@@ -14,9 +14,18 @@ namespace fad::eager {
 
 using torch::autograd::Edge;
 
+/// Whether a leaf has the memory of a tensor, so that it is there anyway: a
+/// view may be a leaf itself, or that of one.
+static bool isOfLeaf(const at::Tensor &tensor) {
+  auto isLeaf = [](const at::Tensor &each) {
+    return each.requires_grad() && !nodeOf(each);
+  };
+  return isLeaf(tensor) ||
+         (isView(tensor) && isLeaf(at::Tensor(tensor._base())));
+}
+
 void setMemory(Source &source, const at::Tensor &tensor) {
-  const at::Tensor whole = isView(tensor) ? at::Tensor(tensor._base()) : tensor;
-  if (whole.requires_grad() && !nodeOf(whole))
+  if (isOfLeaf(tensor))
     return;
   const c10::TensorImpl *impl = tensor.unsafeGetTensorImpl();
   if (tensor.has_storage())
