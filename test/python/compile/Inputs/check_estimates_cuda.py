@@ -69,7 +69,8 @@ def main():
     names = ["bert", "vit"] if "--every" in sys.argv else ["bert"]
     for name in names:
         model = make_model(name, SIZES[name])
-        fastest += list_estimates(model.module, model.inputs, budget=2**40, chunks="off")
+        # The last layers of a mean of squares have no chunks: their results take more bytes.
+        fastest += list_estimates(model.module, model.inputs, budget=2**40, chunks="auto")
     more = find_wrong(fastest, 0.001)
     print(f"{len(fastest)} estimates of the fastest, wrong: {more}")
     return len(pairs) < 3 or len(fastest) < len(names) or bool(wrong + more)

@@ -13,7 +13,7 @@ from .._graph import copy_graph
 from .._log import log_chunks
 from .._step_memory import AT_ONCE
 from .._sizes import estimate_size
-from .cost import count_beside, count_wider, estimate_chunks
+from .cost import count_beside, count_more_rows, count_wider, estimate_chunks
 from .insert import insert_regions
 from .losses import decompose_losses
 from .regions import Region, count_bytes, find_regions, find_seeds
@@ -187,8 +187,11 @@ def _choose(regions: list[Region], most: int, is_fused: bool) -> int:
     while number > 1 and estimate_chunks(regions, number) > (1 + slower) * at_once:
         most, reason = most // 2, "chunks have too little work for their calls and sums"
         number = count(most)
-    if number > 1 and count_wider(last) > last.bytes - last.bytes // number:
+    saved = last.bytes - last.bytes // max(number, 1)
+    if number > 1 and count_wider(last) > saved:
         number, reason = 1, "sums of its gradients take more bytes than chunks save"
+    elif number > 1 and is_loss and count_wider(last) + count_more_rows(last) > saved:
+        number, reason = 1, "its results take more bytes than chunks save"
     if number <= 1 and reason:
         _leave(last.seed, reason)
     return number

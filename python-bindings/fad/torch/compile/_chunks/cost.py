@@ -75,7 +75,17 @@ def count_wider(region: Region) -> int:
 def count_beside(region: Region) -> int:
     """Returns the bytes that are alive beside each chunk, besides weights and their gradients: rows that
     chunks read, and what gradients are wider while they are summed."""
-    inputs = [each for each in region.find_inputs() if isinstance(region.axis.labels[each], Span)]
+    return _count_rows(region, region.find_inputs()) + count_wider(region)
+
+
+def count_more_rows(region: Region) -> int:
+    """Returns the bytes of the rows of results beyond those of the operands: backward reads the
+    results in the place of the operands."""
+    rows = _count_rows(region, region.results) - _count_rows(region, region.find_inputs())
+    return max(rows, 0)
+
+
+def _count_rows(region: Region, nodes: Iterable[fx.Node]) -> int:
+    rows = [each for each in nodes if isinstance(region.axis.labels[each], Span)]
     # Views are of one memory.
-    rows = {identify_storage(each.meta["val"]): count_bytes(each) for each in inputs}
-    return sum(rows.values()) + count_wider(region)
+    return sum({identify_storage(each.meta["val"]): count_bytes(each) for each in rows}.values())
