@@ -210,11 +210,11 @@ class _Lowest(_Kept):
 
     def choose(self, search: Search) -> Trial:
         self.narrow(1)
-        least = search.find_least(self.before)
-        self.least = least.peak
-        self.is_left = bool(self.accepts and not self.accepts(least.peak))
+        self.least = search.find_least(self.before)
+        self.is_left = bool(self.accepts and not self.accepts(self.least))
         if self.is_left:
-            return least
+            # PyTorch goes on with any parts.
+            return search.split_first()
         before = self.before
         if before and (again := search.find_again(before)):
             # Errors of estimates do not add up over sizes.

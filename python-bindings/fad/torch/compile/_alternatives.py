@@ -26,28 +26,59 @@ Split = tuple[Parts, dict[str, Any] | None]
 
 class Splits:
     """Splits of graphs by `split`, which takes a graph and a bound, once for each selection: all bounds
-    between two neighbors of a front have the same one, and the front is known from the first plan."""
+    between two neighbors of a front have the same one, and the front is known from the first plan. Where
+    nothing is asked for but the plan, `plan` returns it in less time. Splits are others for other bytes
+    that `find_alive` returns: values that are alive beside a graph are not in its estimates."""
 
-    def __init__(self, split: Callable[[fx.Graph, int | None], Split]) -> None:
-        self._split = split
-        # Values that are `alive` beside a graph are not in its estimates.
+    def __init__(
+        self,
+        split: Callable[[fx.Graph, int | None], Split],
+        plan: Callable[[fx.Graph, int | None], dict[str, Any] | None] | None = None,
+        find_alive: Callable[[], int | None] = lambda: None,
+    ) -> None:
+        self._split, self._plan = split, plan or (lambda graph, bound: split(graph, bound)[1])
+        self._find_alive = find_alive
         self._fronts: dict[fx.Graph, list[int]] = {}
         self._known: dict[tuple[fx.Graph, int | None, int | None], Split] = {}
+        self._plans: dict[tuple[fx.Graph, int | None, int | None], dict[str, Any] | None] = {}
 
-    def get(self, graph: fx.Graph, bound: int | None, alive: int | None = None) -> Split:
+    def get(self, graph: fx.Graph, bound: int | None) -> Split:
         """Returns the split of the fastest selection within `bound`, the lowest there is, or with None,
-        the one that needs no budget. Splits of another `alive` are others."""
-        front = self._fronts.get(graph)
-        if front and bound is not None:
-            bound = next((estimate for estimate in front if estimate <= bound), front[-1])
+        the one that needs no budget."""
+        bound, alive = self._find_selected(graph, bound), self._find_alive()
         found = self._known.get((graph, bound, alive))
         if found is None:
             found = self._split(graph, bound)
-            plan = found[1] or {}
-            if "front" in plan:
-                self._fronts[graph], bound = plan["front"], plan["peak"]
+            bound = self._add_front(graph, bound, found[1])
             self._known[graph, bound, alive] = found
+            self._plans[graph, bound, alive] = found[1]
         return found
+
+    def find_plan(self, graph: fx.Graph, bound: int | None) -> dict[str, Any] | None:
+        """Returns the plan of the split that `get` returns."""
+        bound, alive = self._find_selected(graph, bound), self._find_alive()
+        key = graph, bound, alive
+        if key not in self._plans:
+            plan = self._plan(graph, bound)
+            key = graph, self._add_front(graph, bound, plan), alive
+            self._plans[key] = plan
+        return self._plans[key]
+
+    def _find_selected(self, graph: fx.Graph, bound: int | None) -> int | None:
+        """Returns the estimate of the selection within `bound`, where the front is known."""
+        front = self._fronts.get(graph)
+        if not front or bound is None:
+            return bound
+        return next((estimate for estimate in front if estimate <= bound), front[-1])
+
+    def _add_front(
+        self, graph: fx.Graph, bound: int | None, plan: dict[str, Any] | None
+    ) -> int | None:
+        """Keeps the front of a `plan` within `bound`, and returns the estimate of its selection."""
+        if plan is None or "front" not in plan:
+            return bound
+        self._fronts[graph] = plan["front"]
+        return plan["peak"]
 
 
 class Selection(NamedTuple):
@@ -99,20 +130,19 @@ def _is_faster(trial: Trial, other: Trial) -> bool:
 
 
 class Search:
-    """Trials of a joint graph with any of `alternatives`. `split` splits a graph by the fastest
-    selection whose estimated peak is within a bound, the lowest there is, or with None the one that
-    needs no budget, and returns the plan; and `schedule` returns the peak of both parts where Inductor
-    fuses as without a budget, or not, and the seconds of a trial. Without that, the estimate is the
-    peak. `count_saved` returns bytes that every schedule of parts has alive at once."""
+    """Trials of a joint graph with any of `alternatives`, by their `splits`. `schedule` returns the peak
+    of both parts where Inductor fuses as without a budget, or not, and the seconds of a trial. Without
+    that, the estimate is the peak. `count_saved` returns bytes that every schedule of parts has alive at
+    once."""
 
     def __init__(
         self,
         alternatives: Alternatives,
-        split: Callable[[fx.Graph, int | None], Split],
+        splits: Splits,
         schedule: Callable[[Parts, bool], tuple[int, float | None]] | None = None,
         count_saved: Callable[[Parts], int] = lambda _: 0,
     ) -> None:
-        self._alternatives, self._split, self._schedule = alternatives, split, schedule
+        self._alternatives, self._splits, self._schedule = alternatives, splits, schedule
         self._count_saved = count_saved
         self._counts = alternatives.first
         self._trials: dict[str, Trial] = {}
@@ -147,14 +177,18 @@ class Search:
         peak, seconds = found[fuses]
         return Trial(parts, plan, peak, fuses, seconds)
 
-    def find_least(self, before: Selection | None = None) -> Trial:
-        """Returns the trial of the lowest estimate of a peak that there is with any counts, where
-        nothing is scheduled. The counts are those of the selection `before`, if that is about as large
-        again."""
+    def find_least(self, before: Selection | None = None) -> int:
+        """Returns the lowest estimate of a peak that there is with any counts. These are those of the
+        selection `before`, if that is about as large again."""
         is_same = before and _is_near(self._find_estimate(before) / before.estimate, _SAME)
         counts = before.least if before and is_same else self._find_least_counts()
-        parts, plan = self._split_within(0, counts)
-        return Trial(parts, plan, self._find_floor(counts))
+        return self._find_floor(counts)
+
+    def split_first(self) -> Trial:
+        """Returns the trial of the lowest estimate with the first counts, of which nothing is
+        scheduled."""
+        parts, plan = self._split_within(0)
+        return Trial(parts, plan, plan["peak"])
 
     def _find_least_counts(self) -> Counts:
         """Returns the counts of the lowest estimate: more chunks are taken as long as they lower it."""
@@ -195,7 +229,7 @@ class Search:
         """Returns the selection of `trial`; None where no bound has it."""
         key = next(key for key, each in self._trials.items() if each is trial)
         counts = Counts(*json.loads(key)[0])
-        front = self._split_within(0, counts)[1].get("front", ())
+        front = self._plan_within(0, counts).get("front", ())
         is_free = not trial.estimate
         estimate = self._find_floor(counts) if is_free else trial.estimate
         if estimate not in front:
@@ -225,7 +259,7 @@ class Search:
         """Returns the estimate of a `selection` for these sizes; 0 where there is none."""
         if not self._alternatives.has(selection.counts):
             return 0
-        front = self._split_within(0, selection.counts)[1].get("front", ())
+        front = self._plan_within(0, selection.counts).get("front", ())
         return front[-selection.place] if len(front) == selection.length else 0
 
     def refine(self, trial: Trial, budget: int) -> Trial:
@@ -338,17 +372,24 @@ class Search:
     def _find_floor(self, counts: Counts) -> int:
         """Returns the estimate of the lowest peak that there is with `counts`."""
         if counts not in self._floors:
-            self._floors[counts] = self._split_within(0, counts)[1]["peak"]
+            self._floors[counts] = self._plan_within(0, counts)["peak"]
         return self._floors[counts]
 
     def _estimate(self, counts: Counts, budget: int) -> int:
         """Returns the time with `counts` within the `budget`: for a GPU, of a step, and for others of
         products."""
-        parts, plan = self._split_within(budget, counts)
-        return plan.get("time") or estimate_arithmetic(parts)
+        time = self._plan_within(budget, counts).get("time")
+        return time or estimate_arithmetic(self._split_within(budget, counts)[0])
 
     def _split_within(self, bound: int | None, counts: Counts | None = None) -> tuple[Parts, dict]:
-        parts, plan = self._split(self._alternatives.make(counts or self._counts), bound)
-        if plan is None:
-            raise NotPlanned("nothing is chosen")
-        return parts, plan
+        parts, plan = self._splits.get(self._alternatives.make(counts or self._counts), bound)
+        return parts, _check_plan(plan)
+
+    def _plan_within(self, bound: int | None, counts: Counts) -> dict[str, Any]:
+        return _check_plan(self._splits.find_plan(self._alternatives.make(counts), bound))
+
+
+def _check_plan(plan: dict[str, Any] | None) -> dict[str, Any]:
+    if plan is None:
+        raise NotPlanned("nothing is chosen")
+    return plan

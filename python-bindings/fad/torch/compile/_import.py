@@ -6,7 +6,7 @@ graph stays the program: this function only serves to choose."""
 
 import math
 from dataclasses import dataclass, field
-from typing import Any, Iterable, Mapping, NamedTuple, Sequence
+from typing import Any, Container, Iterable, Mapping, NamedTuple, Sequence
 
 import torch
 from torch import fx
@@ -355,3 +355,13 @@ def import_joint(
     takes is that of Inductor's code with `is_fused`, else that of its operations. Each of
     `proposals` has the names of nodes that may be saved together."""
     return _Importer(graph, num_forward_outputs, mutated, is_fused, proposals).run()
+
+
+def find_reassociation(policy: str, options: Container[str], is_fused: bool) -> str:
+    """Returns which factors of a gradient a plan may multiply with each other first. Where the
+    derivative itself is what is asked for, all are. Inductor, for whose graphs `is_fused` is, rounds in
+    its own way, so that only a product which leaves the range of its type is wrong. Otherwise,
+    gradients have the bits of eager PyTorch."""
+    if policy == "fad" or "derivative_bits" in options:
+        return "always"
+    return "in-range" if is_fused else "never"

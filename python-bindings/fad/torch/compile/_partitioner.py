@@ -20,13 +20,13 @@ from ._graph import check_versions, copy_graph, find_device, find_mutated, find_
 from ._graph import round_operands
 from ._budget import BOUND, Trial, check_fraction, check_slowdown
 from ._budget import find_budget, find_estimate, find_within
-from ._import import import_joint, is_tangent
+from ._import import find_reassociation, import_joint, is_tangent
 from ._judge import choose_by_time, estimate_step_time
 from ._layouts import choose_layout
 from ._log import WARNED, log_rates, log_unscheduled, record, warn
 from ._log import warn_of_budgets, without_budgets
 from ._notes import note_bytes, note_fraction, note_other_budgets, note_sizes
-from ._parts import partition_joint, without_collection
+from ._parts import Planned, partition_joint, without_collection
 from ._peak import Schedule, count_bytes, peak_bytes
 from ._pytorch import (
     CustomPartitionerFn,
@@ -87,6 +87,8 @@ class Partitioner(CustomPartitionerFn):
     bounded: tuple[int, int] | None = None
     # The plan of the graph that is split.
     planned: dict[str, Any] | None = None
+    # Whether the plan alone is asked for.
+    ends_planned = False
     # PyTorch's choices for the graph that is split, by the names of its nodes.
     proposals: dict[str, list[list[str]]] = {}
     # The bytes that kernels may have alive, where the time of these is the bytes that they move.
@@ -237,15 +239,18 @@ class Partitioner(CustomPartitionerFn):
         def split_anew(graph: fx.Graph, bound: int | None) -> Split:
             self.trial = self.free_options if bound is None else {"peak_budget": bound}
             parts = self._split_once(gm, graph, joint_inputs, num_fwd_outputs, static)
-            if self.planned and self.bound:
-                # A GPU's kernels depend on it.
-                self.planned = {**self.planned, "alive": self.bound}
             return parts, self.planned
 
-        splits = Splits(split_anew)
+        def plan_anew(graph: fx.Graph, bound: int | None) -> dict[str, Any] | None:
+            self.ends_planned = True
+            try:
+                return split_anew(graph, bound)[1]
+            except Planned:
+                return self.planned
+            finally:
+                self.ends_planned = False
 
-        def split(graph: fx.Graph, bound: int | None) -> Split:
-            return splits.get(graph, bound, self.bound)
+        splits = Splits(split_anew, plan_anew, lambda: self.bound)
 
         def split_once() -> Parts:
             graph = alternatives.make(alternatives.first)
@@ -286,7 +291,7 @@ class Partitioner(CustomPartitionerFn):
             self.planned = chosen.plan
             return chosen.parts
         if is_checked and self.has_budget:
-            search = Search(alternatives, split, schedule, lambda parts: peak_bytes(*parts).saved)
+            search = Search(alternatives, splits, schedule, lambda parts: peak_bytes(*parts).saved)
             self.bound = ANY_PEAK if is_timed else None
             try:
                 chosen = self.choose(search)
@@ -303,7 +308,7 @@ class Partitioner(CustomPartitionerFn):
             and not self.is_fused
             and any(alternatives.list_finer(alternatives.first))
         ):
-            return self._split_by_estimates(split_once, Search(alternatives, split))
+            return self._split_by_estimates(split_once, Search(alternatives, splits))
         return split_once()
 
     def _split_by_estimates(self, split: Callable[[], Parts], search: Search) -> Parts:
@@ -424,10 +429,14 @@ class Partitioner(CustomPartitionerFn):
             options = {
                 "target": target,
                 "launch_time": rates.launch_units if is_timed else 0,
-                "reassociate": self._find_reassociation(),
+                "reassociate": find_reassociation(self.policy, self.options, self.is_fused),
                 **self.options,
             }
-            plan = self.planned = self.find_plan(imported.module, options, imported.gradient_bytes)
+            plan = self.find_plan(imported.module, options, imported.gradient_bytes)
+            # A GPU's kernels depend on the bytes that they may have alive.
+            self.planned = {**plan, "alive": self.bound} if self.bound else plan
+            if self.ends_planned:
+                raise Planned
             saved, replaced = apply_plan(graph, plan, imported, mutated, self.is_fused)
             masks = find_masks(replaced)
             hoist(graph, [*saved, *masks.values()], mutated)
@@ -445,15 +454,6 @@ class Partitioner(CustomPartitionerFn):
         if key not in self.proposals:
             self.proposals[key] = propose("peak_budget" in self.options)
         return self.proposals[key]
-
-    def _find_reassociation(self) -> str:
-        """Returns which factors of a gradient may be multiplied with each other first. Where the
-        derivative itself is what is asked for, all are. Inductor rounds in its own way, so that
-        only a product which leaves the range of its type is wrong. Otherwise, gradients have the
-        bits of eager PyTorch."""
-        if self.policy == "fad" or "derivative_bits" in self.options:
-            return "always"
-        return "in-range" if self.is_fused else "never"
 
     def find_plan(
         self, module: Module, options: dict[str, Any], gradient_bytes: int

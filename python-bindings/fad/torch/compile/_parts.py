@@ -12,6 +12,10 @@ from ._graph import merge_equal, write_last
 from ._pytorch import Parts, find_required_in_backward, is_number_or_object, partition
 
 
+class Planned(Exception):
+    """Ends a partition of which the plan alone is asked for."""
+
+
 @contextlib.contextmanager
 def without_collection() -> Iterator[None]:
     """Makes a search for garbage would visit all objects of the traced model, and a plan makes no

@@ -141,7 +141,7 @@ class Table:
 
     def find(self, budget):
         """Returns the layers, the peak and the time that a search finds, and those that it tries."""
-        search = Search(self, Splits(self.split).get, self.schedule)
+        search = Search(self, Splits(self.split), self.schedule)
         fastest = search.make_trial(2**62)
         trial = search.refine(find_within(search.make_trial, fastest, budget), budget)
         return trial.parts, set(self.tried)
@@ -160,7 +160,7 @@ def check_lowest_counts():
         ({1: whole, 4: [(40, 26)]}, {4: None}, (60, [40, 60, 100, 40])),
     ):
         table = Table(rows, off)
-        trial = Search(table, Splits(table.split).get, table.schedule).find_lowest()
+        trial = Search(table, Splits(table.split), table.schedule).find_lowest()
         found = trial.peak, [estimate for _, estimate, _ in table.scheduled]
         if found != expected:
             yield f"{rows} off by {off}: {found} is the lowest for {expected}"
@@ -182,13 +182,13 @@ def check_before():
         ([(59, 26)], {}, before, [59, 60, 80]),
     ):
         table = Table({**rows, 4: more}, off)
-        Search(table, Splits(table.split).get, table.schedule).find_lowest(selection)
+        Search(table, Splits(table.split), table.schedule).find_lowest(selection)
         found = [estimate for _, estimate, _ in table.scheduled]
         if found != expected:
             yield f"{more} off by {off} after {selection}: {found} are scheduled for {expected}"
     for saved, expected in (59, [60, 80]), (60, [60]):
         table = Table({1: rows[1]})
-        Search(table, Splits(table.split).get, table.schedule, lambda _: saved).find_lowest()
+        Search(table, Splits(table.split), table.schedule, lambda _: saved).find_lowest()
         found = [estimate for _, estimate, _ in table.scheduled]
         if found != expected:
             yield f"where {saved} bytes are saved, {found} are scheduled for {expected}"
@@ -203,7 +203,7 @@ def check_again():
         longer = {layers: [(factor * e, t) for e, t in row] for layers, row in rows.items()}
         longer.update(changes.get("rows", {}))
         table = Table(longer, {(4, 40 * factor): 8 * factor, **dict(more)})
-        return table, Search(table, Splits(table.split).get, table.schedule)
+        return table, Search(table, Splits(table.split), table.schedule)
 
     _, search = make(1)
     selection = search.describe(search.find_lowest())
@@ -225,7 +225,7 @@ def check_again():
         found = search.find_again(selection)
         tried = len(table.scheduled)
         # Whether that many chunks are known to be the lowest.
-        least = search.find_least(selection).peak
+        least = search.find_least(selection)
         expected_least = min(row[0][0] for row in table.rows.values())
         if name == "about the same":
             expected_least = 40 * 1.03
@@ -254,7 +254,7 @@ def check_free_again():
             own = parts[1] if parts[1] == 100 * factor else peak + 20 * (not fuses)
             return factor * own, None
 
-        return Search(table, Splits(table.split).get, schedule)
+        return Search(table, Splits(table.split), schedule)
 
     search = make(1, 60)
     selection = search.describe(search.find_lowest())
@@ -275,14 +275,31 @@ def check_splits():
     """Errors of splits: one of each selection and graph, whatever the bound is within which that is the
     fastest, and another for other bytes that kernels may have alive."""
     table = Table({1: [(60, 30), (80, 20), (100, 10)], 2: [(50, 26), (70, 14)]})
-    splits = Splits(table.split)
+    alive = None
+    splits = Splits(table.split, find_alive=lambda: alive)
     bounds = ANY_PEAK, 100, 130, 99, 80, 60, 0, None, None
     calls = [(1, bound) for bound in bounds] + [(2, bound) for bound in (0, 50, 69, 70, ANY_PEAK)]
-    calls += [(1, 100, 7), (1, 200, 7), (1, 100)]
     found = [splits.get(*call)[0][1] for call in calls]
+    for alive in 7, 7, None:
+        found.append(splits.get(1, 100)[0][1])
     expected = [100, 100, 100, 80, 80, 60, 60, 100, 100, 50, 50, 50, 70, 70, 100, 100, 100]
     if found != expected or table.tried != [1, 1, 1, 1, 2, 2, 1]:
         yield f"{found} are found by splits of {table.tried}"
+    # Plans alone, of which each is made once, and none where there is a split.
+    planned = []
+
+    def plan(*call):
+        planned.append(call)
+        return table.split(*call)[1]
+
+    splits = Splits(table.split, plan)
+    table.tried.clear()
+    found = [splits.find_plan(1, bound)["peak"] for bound in (0, 0, 90, 80)]
+    found += [splits.get(1, 100)[0][1], splits.find_plan(1, 200)["peak"], splits.get(1, 85)[0][1]]
+    if found != [60, 60, 80, 80, 100, 100, 80] or planned != [(1, 0), (1, 80)]:
+        yield f"{found} are found by plans of {planned}"
+    if len(table.tried) != 4:
+        yield f"plans and splits are made {len(table.tried)} times"
 
 
 class Steps(Table):
@@ -384,7 +401,11 @@ def check_bounds():
 
         lowest.bound = bound
         lowest.choose(
-            types.SimpleNamespace(find_least=find, find_lowest=find, describe=lambda _: None)
+            types.SimpleNamespace(
+                find_least=lambda before: find(before).peak,
+                find_lowest=find,
+                describe=lambda _: None,
+            )
         )
         if found != [expected, expected]:
             yield f"the lowest: bounds are {found}"
