@@ -141,6 +141,7 @@ MODELS: dict[str, Callable[[], Model]] = {
     **{name: (lambda n=name: models.MAKERS[n](SIZES[n])) for name in SIZES},
     "mistral": causal("Mistral"),
     "qwen2": causal("Qwen2"),
+    "mixtral": causal("Mixtral", num_local_experts=4, num_experts_per_tok=2),
     "gemma": causal("Gemma", head_dim=32),
     "phi": causal("Phi"),
     "gpt-neox": causal("GPTNeoX"),

@@ -112,7 +112,9 @@ def make_model(configuration: Any, dtype: torch.dtype) -> tuple[torch.nn.Module,
     heads = _PAIRS if configuration.is_encoder_decoder else _SINGLE
     tables = [(getattr(modeling_auto, name), labels) for name, labels in heads]
     named = next(iter(configuration.architectures or []), None)
-    found = [(table[kind], labels) for table, labels in tables if kind in table]
+    # Tables may have several classes of a type, of which the first is the usual one.
+    entries = [(table[kind], labels) for table, labels in tables if kind in table]
+    found = [(each if isinstance(each, str) else each[0], labels) for each, labels in entries]
     if named is not None:
         found = [each for each in found if named == each[0]] or _classify(named)
     if not found:
@@ -186,4 +188,5 @@ def _make_pair(size: Any) -> tuple[int, int]:
 def find_positions(configuration: Any) -> int | None:
     """Returns how many positions a model of the configuration knows; None where it does not say."""
     found = getattr(configuration, "max_position_embeddings", None)
-    return found if isinstance(found, int) else None
+    # Some that know any number of positions have -1.
+    return found if isinstance(found, int) and found > 0 else None

@@ -63,7 +63,7 @@ class _Tracker(TorchDispatchMode):
     ) -> Any:
         kwargs = kwargs or {}
         self._overwritten = None
-        result = op(*args, **kwargs)
+        result = _run(op, args, kwargs)
         self.place += 1
         before = len(self.made)
         for tensor in list_tensors(result):
@@ -123,6 +123,19 @@ class _Tracker(TorchDispatchMode):
             if made.kind == "temporary":
                 made.kind = kind
         return alive
+
+
+def _run(op: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    """Returns the result of an operator for fake tensors. Products of groups of rows, by which experts
+    are computed, run with any types, where fake tensors know bfloat16 alone."""
+    if op is not torch.ops.aten._grouped_mm.default or args[0].dtype == torch.bfloat16:
+        return op(*args, **kwargs)
+    left, right, offsets, *_ = *args, kwargs.get("offs")
+    shape = left.shape[-2], right.shape[-1]
+    if left.dim() == right.dim():
+        # The groups of two matrices are parts of the dimension that is summed over.
+        shape = (left.shape[0] if left.dim() == 3 else offsets.shape[0], *shape)
+    return left.new_empty(shape)
 
 
 @dataclass(frozen=True)

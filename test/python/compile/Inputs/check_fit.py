@@ -364,6 +364,12 @@ def check_configurations():
     for name, changes in (
         ("BertForSequenceClassification", [*small, "vocab_size=100"]),
         ("vit", [*small, "image_size=32"]),
+        # There are two classes of the type.
+        ("deit", [*small, "image_size=32"]),
+        # Any number of positions.
+        ("xlnet", ["n_layer=1", "d_model=32", "n_head=2", "vocab_size=100"]),
+        # Experts, whose products fake tensors know in bfloat16 alone.
+        ("mixtral", [*small, "num_key_value_heads=2", "num_local_experts=2", "vocab_size=100"]),
         ("t5", ["num_layers=1", "d_model=32", "vocab_size=100"]),
         (
             "whisper",
