@@ -306,23 +306,29 @@ def keeps_source(function, is_kept, engine):
         torch.testing.assert_close(one, other, rtol=3e-2, atol=3e-2)
 
 
-# A cast, and values of sequences that have its operand as a source in its place, or not.
+# A cast, or what it casts, and values of sequences that have the operand of all as a source in its
+# place, or not.
 JOINED = {
-    "a product": lambda v, x: F.silu(v * x),
-    "a later product": lambda v, x: F.silu(v * v * x),
-    "a reader after it": lambda v, x: F.silu(v * x) + v.flip(0),
-    "a reader before it": lambda v, x: v.flip(0) + F.silu(v * x),
+    "a product": lambda x: [v := x.float(), F.silu(v * x)],
+    "a later product": lambda x: [v := x.float(), F.silu(v * v * x)],
+    "a reader after it": lambda x: [v := x.float(), F.silu(v * x) + v.flip(0)],
+    "a reader before it": lambda x: [v := x.float(), v.flip(0) + F.silu(v * x)],
+    "a multiple": lambda x: [v := x * 2, F.silu(v.float()) * x],
+    "a multiple of a multiple": lambda x: [v := x * 2, F.silu((v + 1).float()) * x],
+    "a difference of multiples": lambda x: [v := x * 2, F.silu((v - x).float()) * (x * x)],
+    "a view of a multiple": lambda x: [v := x * 2, F.silu((v.view(8, 8) + 1).float()) * x],
+    "a cast of a cast": lambda x: [v := x.float(), F.silu(v.double()) * x],
 }
 
 
 def is_asked(function, ask, mode):
-    """The gradient of a cast is eager PyTorch's, or an error, and none of a part of the readers."""
+    """The gradient of a value is eager PyTorch's, or an error, and none of a part of the readers."""
 
     def run(mode=None):
         x = values.clone().requires_grad_()
         with nest(mode):
-            value = x.float()
-            loss = function(value, x).sum()
+            value, result = function(x * 1)
+            loss = result.sum()
         return ask(value, loss)
 
     values = torch.randn(8, 8).half()

@@ -129,6 +129,14 @@ c10::SmallVector<Edge, 2> findJoined(const Call &call) {
       if (edge.is_valid() && has(value->sources, edge))
         add(edge);
   }
+  // A cast's operand may be a linear function of the source, whose nodes would
+  // pass on that there is no gradient.
+  for (size_t next = 0; next < joined.size(); ++next) {
+    const NodePtr node = joined[next].function;
+    for (const Edge &edge : node->next_edges())
+      if (edge.is_valid())
+        add(edge);
+  }
   return joined;
 }
 

@@ -77,7 +77,8 @@ StepPtr recordCall(const Call &call);
 /// The edges to the sources of the result.
 c10::SmallVector<torch::autograd::Edge, 2> findSources(const Call &call);
 /// The edges to casts that operands have as sources, and the result does not,
-/// as it has what these cast: no gradient goes there.
+/// as it has what these cast, and to values between both: no gradient goes
+/// there.
 c10::SmallVector<torch::autograd::Edge, 2> findJoined(const Call &call);
 
 /// Finds the derivative of the result but for its node and its tensor.
