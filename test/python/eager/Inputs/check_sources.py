@@ -395,6 +395,14 @@ def check_refused(check):
             number.add_(1)
         return y
 
+    def alias(x):
+        """Memory of a constant, by the tensor that an operator has computed there."""
+        with fad.torch.nest(min_numel=0):
+            h = x @ WEIGHT
+            y = torch.tanh(torch.relu(x + h.detach())) @ WEIGHT
+            h.add_(1)
+        return y
+
     def negative(x):
         with fad.torch.nest(min_numel=0):
             h = torch._neg_view(x @ WEIGHT)
@@ -403,7 +411,7 @@ def check_refused(check):
                 h.add_(1)
         return y
 
-    for write in outside, leaf, constant, negative:
+    for write in outside, leaf, constant, alias, negative:
         x = X.clone().requires_grad_()
         check(write.__name__, lambda: raises(message, lambda: write(x).sum().backward()))
 

@@ -210,8 +210,8 @@ class Execution:
     returns a copy, so that no change in place reaches what is saved. `facts` are what has
     happened that may explain an error: "hooked" and "hooked after use" of a value's
     gradient, "inner" of gradients asked for, "second" of derivatives, "written" of a value
-    that an operator had read before, or made, "written past copies" of a leaf, of a constant or
-    outside of nest, and "backward" once that has begun. A `dtype` is one to compute in, with the
+    that an operator had read before, or made, "written past copies" of a leaf, of a constant or its
+    memory, or outside of nest, and "backward" once that has begun. A `dtype` is one to compute in, with the
     program's numbers."""
 
     is_nested = True
@@ -234,6 +234,8 @@ class Execution:
         # are alive, so that no other has the address. Values whose storage nothing else
         # can have yet are not asked for it, as that would compute them.
         self.touched, self.alone, self.sharing = {}, [], []
+        # Those that a tensor without a gradient had, beside others.
+        self.constant = set()
 
     def read(self, number):
         value = self.values[number] if number >= 0 else self.small[number]
@@ -254,6 +256,8 @@ class Execution:
         if any(reference() is value for reference in self.sharing):
             storage = value.untyped_storage()
             self.touched[storage._cdata] = storage
+            if not value.requires_grad:
+                self.constant.add(storage._cdata)
         self.alone.append(weakref.ref(value))
 
     def share(self, value):
@@ -279,7 +283,8 @@ class Execution:
             value = self.values[operands[0]]
             memory = value.untyped_storage()._cdata
             is_leaf = memory in [leaf.untyped_storage()._cdata for leaf in self.leaves]
-            if is_leaf or not value.requires_grad or not self.is_nested:
+            is_constant = not value.requires_grad or memory in self.constant
+            if is_leaf or is_constant or not self.is_nested:
                 self.facts.add("written past copies")
         if kind == "hook":
             # Of a view whose base was written to, PyTorch crashes unless the node is there.
