@@ -16,7 +16,6 @@
 #include "sequence/Recompute.h"
 #include <ATen/core/grad_mode.h>
 #include <ATen/core/stack.h>
-#include <c10/util/ScopeExit.h>
 
 namespace fad::eager {
 
@@ -69,18 +68,37 @@ void finishAtOnce(const at::Tensor &tensor, Value &value) {
     end(tensor, value, *waiting, /*isSaved=*/true);
 }
 
-/// Ends the sequences that wait for a reader. After one that has failed, what
-/// operators saved remains, and no source.
-static void endWaiting(c10::ArrayRef<Reading> readings, bool hasFailed) {
+/// Ends a sequence that waits for a reader.
+static void endWaiting(const Reading &reading, bool isSaved) {
+  end(reading.tensor, *reading.value, *reading.waiting, isSaved);
+  if (!reading.value->isRecomputed)
+    removeKey(reading.tensor);
+}
+
+static void endWaiting(c10::ArrayRef<Reading> readings) {
+  // One owner is the reading itself.
+  for (const Reading &reading : readings)
+    if (reading.waiting)
+      endWaiting(reading, reading.tensor.use_count() > reading.owners + 1);
+}
+
+/// The same after an error of the reader, which is on its way and which a
+/// further one must not replace: what operators saved remains, and no source.
+static void endAfterError(c10::ArrayRef<Reading> readings) {
+  // An observer of Python's would clear the error.
+  const bool wasObserved = std::exchange(options.isObserved, false);
   for (const Reading &reading : readings) {
     if (!reading.waiting)
       continue;
-    // One owner is the reading itself.
-    bool isSaved = reading.tensor.use_count() > reading.owners + 1;
-    end(reading.tensor, *reading.value, *reading.waiting, isSaved || hasFailed);
-    if (!reading.value->isRecomputed)
-      removeKey(reading.tensor);
+    try {
+      endWaiting(reading, /*isSaved=*/true);
+    } catch (const std::exception &error) {
+      // The sequence has what its operators saved already.
+      TORCH_WARN_ONCE("fad.torch.nest: a sequence has not ended: ",
+                      error.what());
+    }
   }
+  options.isObserved = wasObserved;
 }
 
 /// Whether a deferred sequence is to end before a view of its value is made: a
@@ -174,30 +192,28 @@ void readBoxed(const c10::OperatorHandle &op, c10::DispatchKeySet keys,
          {}});
   const Reader &reader = findReader(op);
   c10::SmallVector<Reading, 2> readings;
-  // An observer of Python's would clear the error that is on its way.
-  auto fail = c10::make_scope_exit([&] {
-    const bool wasObserved = std::exchange(options.isObserved, false);
-    endWaiting(readings, true);
-    options.isObserved = wasObserved;
-  });
-  size_t count = op.schema().arguments().size();
-  for (size_t i = 0; i < count; ++i) {
-    visitTensors((*stack)[stack->size() - count + i],
-                 [&](const at::Tensor &tensor) {
-                   if (!tensor.key_set().has(tensorKey))
-                     return;
-                   read(op, reader, torch::jit::last(*stack, count), i, tensor,
-                        readings);
-                   compute(tensor);
-                 });
-  }
   std::vector<c10::IValue> arguments;
-  if (reader.isView && !readings.empty())
-    arguments.assign(stack->end() - static_cast<ptrdiff_t>(count),
-                     stack->end());
-  redispatch(op, keys, stack);
-  fail.release();
-  endWaiting(readings, /*hasFailed=*/false);
+  size_t count = op.schema().arguments().size();
+  try {
+    for (size_t i = 0; i < count; ++i) {
+      visitTensors((*stack)[stack->size() - count + i],
+                   [&](const at::Tensor &tensor) {
+                     if (!tensor.key_set().has(tensorKey))
+                       return;
+                     read(op, reader, torch::jit::last(*stack, count), i,
+                          tensor, readings);
+                     compute(tensor);
+                   });
+    }
+    if (reader.isView && !readings.empty())
+      arguments.assign(stack->end() - static_cast<ptrdiff_t>(count),
+                       stack->end());
+    redispatch(op, keys, stack);
+  } catch (...) {
+    endAfterError(readings);
+    throw;
+  }
+  endWaiting(readings);
   size_t returns = op.schema().returns().size();
   if (readings.empty() || !returns ||
       !(*stack)[stack->size() - returns].isTensor())
