@@ -110,6 +110,12 @@ CASES = {
     "a cast that is squared": lambda h, w: (
         (v := h.bfloat16().float()) * (v.square().mean(-1, keepdim=True) + 1).rsqrt()
     ),
+    "a kink of a leaf and what it changes": lambda h, w: [
+        v := F.leaky_relu(w),
+        (u := v - w).flip(0),
+        u * torch.ones(h.shape),
+        v * torch.ones(h.shape),
+    ][1:],
     "a kink of a leaf's view": lambda h, w: [v := w.t().clamp(0.2, 0.8), u := v - 0.5 * v, u @ u][
         2
     ],

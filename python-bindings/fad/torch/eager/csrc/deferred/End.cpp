@@ -107,6 +107,8 @@ static Kept findUnread(LazyTensor &tensor) {
   // Few bits, which the first reader has packed, are of a derivative.
   if (!node || value->policy != Policy::Fad || value->bits)
     return Kept::Tensor;
+  if (node->isCovered)
+    return Kept::Sources;
   Kept kept = finishWhole(Policy::Fad, endingOf(*value, false)).kept;
   if (kept != Kept::Operator && kept != Kept::Tensor)
     return kept;
@@ -349,6 +351,10 @@ std::optional<Waiting> finishDeferred(const at::Tensor &tensor, Value &value,
     choice = finishWhole(value.policy, ending);
     if (isCovered(value, ending, choice))
       choice = {Kept::Sources, readerSaves};
+    bool hasSources =
+        value.policy == Policy::Fad && !value.bits && value.sequence->isCovered;
+    if (hasSources)
+      choice = {Kept::Sources, false};
     // Where a write that was not seen has changed what the sequence reads, or
     // that of another thread does so meanwhile, backward says so, if it needs
     // that; forward goes on with the value.
