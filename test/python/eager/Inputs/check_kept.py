@@ -116,6 +116,9 @@ CASES = {
         u * torch.ones(h.shape),
         v * torch.ones(h.shape),
     ][1:],
+    "a norm of a multiple": lambda h, w: (
+        (v := h * 2) * (v.square().mean(-1, keepdim=True) + 1).rsqrt()
+    ),
     "a kink of a leaf's view": lambda h, w: [v := w.t().clamp(0.2, 0.8), u := v - 0.5 * v, u @ u][
         2
     ],

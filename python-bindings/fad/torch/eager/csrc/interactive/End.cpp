@@ -158,6 +158,8 @@ std::optional<Waiting> finishInteractive(const at::Tensor &tensor, Value &value,
   default:
     break;
   }
+  if (choice.kept == Kept::Operator && held.operand)
+    held.operand->isSaved = true;
   if (steps && value.sequence &&
       finishUnsaved(ending, choice).kept != choice.kept) {
     value.isFinished = true;

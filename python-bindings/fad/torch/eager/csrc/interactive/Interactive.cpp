@@ -282,6 +282,16 @@ static void skipView(SequenceNode &node, const at::Tensor &tensor,
   }
 }
 
+/// Notes the value that an operator saves.
+static void noteOperand(const Call &call, Held &held) {
+  if (held.form != Derivative::Operator || !call.values[0])
+    return;
+  if (call.use.kind == Kind::Linear)
+    held.operand = call.description(0).operand;
+  else if (call.use.saves == Saves::Input)
+    held.operand = call.values[0]->sequence;
+}
+
 /// YY: the result gets a node that leads to the sources.
 static void extend(Call &call, const at::Tensor &result) {
   at::AutoGradMode off(false);
@@ -319,6 +329,7 @@ static void extend(Call &call, const at::Tensor &result) {
     }
   for (Edge &edge : findJoined(call))
     node->skip(std::move(edge));
+  noteOperand(call, node->held);
   node->replace(*own, result);
   auto value = c10::make_intrusive<Value>(result, call.mode);
   value->sources = call.decision.sources;

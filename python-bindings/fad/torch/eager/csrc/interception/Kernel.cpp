@@ -98,6 +98,10 @@ static bool collect(Call &call) {
       value = nullptr;
     if (value && value->isDeferred && !isContinued(tensor, *value))
       value = nullptr;
+    // A value that is kept anyway takes the place of its source.
+    if (value && value->sequence && value->sequence->isSaved &&
+        call.mode.policy == Policy::Auto && !value->base.defined())
+      value = nullptr;
     // A sequence has one policy and one engine: another one begins at the
     // value, once it is finished.
     if (value && value->policy != call.mode.policy)

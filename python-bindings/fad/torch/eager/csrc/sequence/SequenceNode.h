@@ -38,8 +38,9 @@ struct SequenceNode final : MortalNode {
   /// Whether the operators of the sequence have their own nodes, to which this
   /// one leads.
   bool isLeading = false;
-  /// Whether a sequence that goes on from the value keeps the sources.
-  bool isCovered = false;
+  /// Whether a sequence that goes on from the value keeps the sources, or one
+  /// that has ended the value, as its operator's own node saves it.
+  bool isCovered = false, isSaved = false;
   /// How many nodes of sequences skip this one's value.
   std::atomic<int64_t> skips{0};
   /// The number of the value's step, or 0; and how many sequences that backward

@@ -43,8 +43,10 @@ struct Held {
   /// Of a number, the derivative. Of a tensor or an operator, what is
   /// multiplied by after it; of the latter, also before it.
   double factor = 1, before = 1;
-  /// PyTorch's own node of the operator.
+  /// PyTorch's own node of the operator, and the node of the value that this
+  /// saves, if it is one within the sequence, which owns both.
   NodePtr own;
+  SequenceNode *operand = nullptr;
   Saves saves = Saves::Nothing;
   Slope slope = Slope::Unknown;
   bool isFirst = false, isLast = false;
