@@ -10,6 +10,7 @@ from activations import ACTIVATIONS, gelu, silu
 from checks import Checks, raises
 from cotangents import is_linear
 from torch import nn
+from torch.utils._python_dispatch import TorchDispatchMode
 
 import fad.torch
 from fad.torch._saved_memory.allocator import watch_allocator
@@ -53,8 +54,10 @@ READERS = {
 }
 
 
-def nest(policy):
-    return fad.torch.nest(policy=policy, min_numel=0) if policy else contextlib.nullcontext()
+def nest(policy, engine="interactive"):
+    if not policy:
+        return contextlib.nullcontext()
+    return fad.torch.nest(policy=policy, engine=engine, min_numel=0)
 
 
 def loss_of(results):
@@ -353,6 +356,51 @@ def check_kept(check):
             )
 
 
+class Count(TorchDispatchMode):
+    """How many operators run in a block."""
+
+    count = 0
+
+    def __torch_dispatch__(self, function, types, arguments=(), keywords=None):
+        self.count += 1
+        return function(*arguments, **(keywords or {}))
+
+
+def check_branches(check):
+    """Backward runs no operator of a long sequence again for each of many that branch off."""
+
+    def run(advance, read, order, context):
+        x, values = torch.linspace(0.1, 1, 8).requires_grad_(), []
+        with context:
+            h = x
+            for _ in range(60):
+                h = advance(h)
+                values.append(read(h))
+            loss = sum(value.sum() for value in values[::order])
+        with Count() as operators:
+            loss.backward()
+        return x.grad, operators.count
+
+    def is_linear_in_length(advance, read, order, engine):
+        gradient, count = run(advance, read, order, nest("auto", engine))
+        expected, most = run(advance, read, order, nest(None))
+        torch.testing.assert_close(gradient, expected)
+        return count <= 2.5 * most or print(count, most) or False
+
+    for name, order, advance, read in [
+        ("one operator", 1, torch.sin, torch.cos),
+        ("one operator, the last first", -1, torch.sin, torch.cos),
+        ("several operators", 1, lambda h: h.sin() * 2, lambda h: (h * 2).cos() * h),
+        ("operators between", 1, torch.sin, lambda h: (h * 2 + 1).cos()),
+        ("operators between, the last first", -1, torch.sin, lambda h: (h * 2 + 1).cos()),
+    ]:
+        for engine in ("interactive", "deferred"):
+            check(
+                f"branches, {name}, {engine}",
+                lambda: is_linear_in_length(advance, read, order, engine),
+            )
+
+
 def check_lives(check):
     """The rest of many steps: sequences with and without a backward, with a reader or
     none, and values that no operator reads."""
@@ -385,5 +433,6 @@ if __name__ == "__main__":
     check_late(check)
     check_cotangents(check)
     check_kept(check)
+    check_branches(check)
     check_lives(check)
     check.finish()

@@ -14,6 +14,7 @@
 #include <ATen/ops/zeros_like.h>
 #include <torch/csrc/autograd/functions/basic_ops.h>
 #include <torch/csrc/autograd/graph_task.h>
+#include <unordered_set>
 
 namespace fad::eager {
 
@@ -65,9 +66,42 @@ static std::vector<SequenceNode *> skippedBy(const SequenceNode &node) {
   return all;
 }
 
+template <typename Visit> void SequenceNode::visitWithin(Visit visit) {
+  std::vector<SequenceNode *> open = {this};
+  while (!open.empty()) {
+    const SequenceNode *node = open.back();
+    open.pop_back();
+    for (size_t i = node->sources.size(); i < node->num_outputs(); ++i) {
+      const Edge edge = node->next_edge(i);
+      auto *other = castTo<SequenceNode>(edge.function.get());
+      if (!other || !visit(*other))
+        continue;
+      if (other->ends == 1) {
+        open.push_back(other);
+      } else if (node != this) {
+        // A path of edges to it gives it its place in the order of backward.
+        ++other->skips;
+        next_edges().push_back(edge);
+      }
+    }
+  }
+}
+
 void SequenceNode::countEnd() {
-  for (SequenceNode *other : skippedBy(*this))
-    ++other->ends;
+  std::vector<SequenceNode *> shared;
+  visitWithin([&](SequenceNode &other) {
+    if (other.counted.exchange(number) == number)
+      return false;
+    if (++other.ends == 2)
+      shared.push_back(&other);
+    return true;
+  });
+  for (SequenceNode *each : shared) {
+    std::unordered_set<SequenceNode *> seen;
+    each->visitWithin([&](SequenceNode &other) {
+      return other.ends && seen.insert(&other).second;
+    });
+  }
   cover(step);
 }
 

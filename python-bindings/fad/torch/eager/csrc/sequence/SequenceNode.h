@@ -38,15 +38,19 @@ struct SequenceNode final : MortalNode {
   /// Whether the operators of the sequence have their own nodes, to which this
   /// one leads.
   bool isLeading = false;
-  /// Whether a sequence that goes on from the value keeps the sources, or one
-  /// that has ended the value, as its operator's own node saves it.
-  bool isCovered = false, isSaved = false;
+  /// Whether a sequence that goes on from the value keeps the sources.
+  bool isCovered = false;
+  /// Whether the node of an operator that has read the value, in a sequence
+  /// that has ended, saves it.
+  bool isSaved = false;
   /// How many nodes of sequences skip this one's value.
   std::atomic<int64_t> skips{0};
   /// The number of the value's step, or 0; and how many sequences that backward
-  /// runs again skip the value at their last operator, or have an edge to it.
+  /// runs again have the value within them, and before it none of which that
+  /// number is greater than 1; and the number of the last of those.
   uint64_t number = 0;
   std::atomic<int64_t> ends{0};
+  std::atomic<uint64_t> counted{std::numeric_limits<uint64_t>::max()};
   /// Whether the value is a cast to a wider type of one that is not linear:
   /// gradients of its readers are summed in that, as in eager PyTorch.
   bool isWide = false;
@@ -62,7 +66,8 @@ struct SequenceNode final : MortalNode {
   void runFrom(const StepPtr &steps);
   /// Passes a gradient of the value to the last of the operators' own nodes.
   void leadTo(torch::autograd::Edge edge);
-  /// Notes, where backward runs the sequence again, which values it skips.
+  /// Notes, where backward runs the sequence again, which values are within it.
+  /// It gets edges to those that others have, too, and so do these.
   void countEnd();
   /// Takes the place of PyTorch's node `own` of a tensor.
   void replace(const torch::autograd::Node &own, const at::Tensor &tensor);
@@ -96,6 +101,10 @@ protected:
   apply(torch::autograd::variable_list &&gradients) override;
 
 private:
+  /// Calls a function with the nodes of the values within the sequence, from
+  /// the last one, and goes on from those that no other has, where it returns
+  /// true. Adds edges to the others.
+  template <typename Visit> void visitWithin(Visit visit);
   /// Whether `finish` was called.
   bool isEnded = false;
   /// Whether the derivative is what one operator saved, or its bits.
