@@ -161,7 +161,9 @@ READ_LATER = (
 )
 
 
-def keeps_no_more(function, policy, engine):
+def keeps_no_more(function, policy, engine, is_view=False):
+    """Of a weight that may be a view, as of a buffer of all weights, and is a leaf itself."""
+
     def run(nest, x, weight):
         torch.manual_seed(0)
         h = torch.cumsum(x, 0)
@@ -171,7 +173,9 @@ def keeps_no_more(function, policy, engine):
         y = [y] if isinstance(y, torch.Tensor) else y
         return sum((each.float() * 2).sum() for each in y)
 
-    leaves = [torch.rand(LARGE, LARGE, requires_grad=True) for _ in range(2)]
+    weights = torch.rand(2, LARGE, LARGE)
+    leaves = [torch.rand(LARGE, LARGE), weights[1] if is_view else weights[1].clone()]
+    leaves = [each.requires_grad_() for each in leaves]
     nest = functools.partial(fad.torch.nest, policy=policy, engine=engine, min_numel=0)
     loss, expected = run(nest, *leaves), run(torch.enable_grad, *leaves)
     assert torch.equal(loss, expected) or engine == "deferred", (loss, expected)
@@ -223,9 +227,12 @@ def main():
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     check = Checks()
-    for (name, function), mode in itertools.product(CASES.items(), MODES):
+    for (name, function), mode, is_view in itertools.product(CASES.items(), MODES, (False, True)):
         if mode != ("fad", "interactive") or name not in READ_LATER:
-            check(f"{name}, {mode}", lambda: keeps_no_more(function, *mode))
+            check(
+                f"{name}, {mode}{', a view' * is_view}",
+                lambda: keeps_no_more(function, *mode, is_view),
+            )
     for (name, (function, count)), dtype in itertools.product(
         NORMS.items(), (torch.float32, torch.bfloat16)
     ):

@@ -9,19 +9,32 @@
 #include "sequence/OperatorCall.h"
 #include "sequence/Observer.h"
 #include <algorithm>
+#include <torch/csrc/autograd/functions/accumulate_grad.h>
 
 namespace fad::eager {
 
 using torch::autograd::Edge;
 
+/// Whether operators of views alone lead from a leaf to a view.
+static bool isViewOfLeaf(const at::Tensor &view) {
+  torch::autograd::Node *node = nodeOf(view);
+  while (node && node->num_outputs() == 1)
+    node = node->next_edge(0).function.get();
+  auto *leaf = dynamic_cast<torch::autograd::AccumulateGrad *>(node);
+  return leaf && leaf->variable.has_storage() && view.has_storage() &&
+         leaf->variable.storage().is_alias_of(view.storage());
+}
+
 /// Whether a leaf has the memory of a tensor, so that it is there anyway: a
-/// view may be a leaf itself, or that of one.
+/// view may be a leaf itself, or that of one, which may be a view of a buffer.
 static bool isOfLeaf(const at::Tensor &tensor) {
   auto isLeaf = [](const at::Tensor &each) {
     return each.requires_grad() && !nodeOf(each);
   };
-  return isLeaf(tensor) ||
-         (isView(tensor) && isLeaf(at::Tensor(tensor._base())));
+  if (isLeaf(tensor) || !isView(tensor))
+    return isLeaf(tensor);
+  const at::Tensor base(tensor._base());
+  return isLeaf(base) || (!base.requires_grad() && isViewOfLeaf(tensor));
 }
 
 void setMemory(Source &source, const at::Tensor &tensor) {

@@ -67,12 +67,11 @@ static std::vector<SequenceNode *> skippedBy(const SequenceNode &node) {
 }
 
 template <typename Visit> void SequenceNode::visitWithin(Visit visit) {
-  std::vector<SequenceNode *> open = {this};
+  c10::SmallVector<SequenceNode *, 8> open = {this};
   while (!open.empty()) {
-    const SequenceNode *node = open.back();
-    open.pop_back();
+    const SequenceNode *node = open.pop_back_val();
     for (size_t i = node->sources.size(); i < node->num_outputs(); ++i) {
-      const Edge edge = node->next_edge(i);
+      const Edge &edge = node->next_edge(i);
       auto *other = castTo<SequenceNode>(edge.function.get());
       if (!other || !visit(*other))
         continue;
