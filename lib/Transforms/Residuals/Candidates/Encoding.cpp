@@ -56,6 +56,19 @@ bool Encoding::isIdentity() const {
   });
 }
 
+int64_t Encoding::countDecoding() const {
+  // A word is widened and shifted by its places, and a mask leaves the code.
+  constexpr int64_t kUnpacking = 5;
+  if (isIdentity())
+    return kUnpacking + 1;
+  // A digit is masked and compared with zero, each by a constant.
+  int64_t digits = getBits() == 1 ? 1 : 3 * getBits() + 1;
+  // Of two halves, a selection is one; a truth value is its digit.
+  int64_t levels = this->levels.size();
+  bool isDigit = cast<TypedAttr>(this->levels.front()).getType().isInteger(1);
+  return kUnpacking + digits + (isDigit ? 0 : 2 * levels - 1);
+}
+
 /// The encoding of bytes that are the least of a constant and other numbers, as
 /// positions in a window are: the numbers themselves.
 static std::optional<Encoding> findBoundedBytes(Value tensor) {
@@ -239,9 +252,8 @@ static Value lookUp(ImplicitLocOpBuilder &b, ArrayRef<Attribute> table,
     for (size_t number = 0; number < entries.size(); number += 2)
       halves.push_back(number + 1 == entries.size()
                            ? entries[number]
-                           : arith::SelectOp::create(b, digit,
-                                                     entries[number + 1],
-                                                     entries[number]));
+                           : b.createOrFold<arith::SelectOp>(
+                                 digit, entries[number + 1], entries[number]));
     entries = std::move(halves);
   }
   return entries.front();
@@ -318,6 +330,12 @@ Value fad::decode(OpBuilder &builder, Location loc, Value bytes,
         ImplicitLocOpBuilder inner(loc, inside);
         SmallVector<Value> digits;
         for (int64_t digit = 0; digit < bits; ++digit) {
+          // A code of one bit is its digit.
+          if (bits == 1) {
+            digits.push_back(arith::TruncIOp::create(inner, inner.getI1Type(),
+                                                     arguments[0]));
+            continue;
+          }
           Value code = arith::AndIOp::create(inner, arguments[0],
                                              createCode(inner, 1u << digit));
           digits.push_back(arith::CmpIOp::create(

@@ -128,6 +128,7 @@ unsigned PeakModel::getNumber(Value value) {
     bytes.push_back(0);
     savedBytes.push_back(0);
     elements.push_back(0);
+    decoding.push_back(0);
   }
   return it->second;
 }
@@ -152,6 +153,8 @@ void PeakModel::addNode(Operation *op, CostModel &costs) {
     elements[number] = costs.getElements(result);
     Cost cost = costs.getSaveCost(result);
     savedBytes[number] = cost.isInfinite ? 0 : saturate(cost.bytes);
+    if (std::optional<Encoding> encoding = costs.findEncoding(result))
+      decoding[number] = encoding->countDecoding();
   }
   if (auto scratch = op->getAttrOfType<IntegerAttr>(FadDialect::kScratchAttr))
     node.temporaryBytes = scratch.getInt();

@@ -178,6 +178,10 @@ void PeakModel::Timeline::findInlined() {
         return;
       sum.reads.push_back(read);
       ++sum.numOperations;
+      // A kernel reads codes to decode them.
+      unsigned value = read % model.values.size();
+      if (read == get(value, encoded))
+        sum.numOperations += model.decoding[value];
     };
     if (!inlined[used])
       return addRead(used);

@@ -16,6 +16,7 @@ from ._apply import COPIES, apply_plan, copy_for_forward, hoist, match_layouts, 
 from ._build import find_masks, read_packed
 from ._alternatives import ANY_PEAK, Search, Split, Splits
 from ._chunks import Alternatives, Chunks, check_chunks, expand_regions
+from ._expand import expand_last
 from ._graph import check_versions, copy_graph, find_device, find_mutated, find_target
 from ._graph import round_operands
 from ._budget import BOUND, Trial, check_fraction, check_slowdown
@@ -355,6 +356,7 @@ class Partitioner(CustomPartitionerFn):
             match_layouts(*parts, static)
         if self.is_fused:
             split_sums(parts[1])
+            expand_last(parts[1])
         for part in parts:
             part.meta[BOUND] = self.bound
         return parts

@@ -61,6 +61,14 @@ class Driver:
         return 0
 
 
+def find_layout(input_, weight, _):
+    """The memory format of a convolution's result by cuDNN: channels are last where they are so in an
+    operand."""
+    formats = [torch._prims_common.suggest_memory_format(each) for each in (input_, weight)]
+    last = [each for each in formats if each != torch.contiguous_format]
+    return last[0] if last else torch.contiguous_format
+
+
 @contextlib.contextmanager
 def pretend(capability=90):
     """Lets Inductor believe that there is a GPU."""
@@ -101,6 +109,10 @@ def pretend(capability=90):
         put = torch.ops.aten._unsafe_masked_index_put_accumulate.default
         stack.enter_context(
             mock.patch.dict(decomposition_table, {put: lambda to, *_: torch.empty_like(to)})
+        )
+        # Nor has it cuDNN's convolutions, whose results have the layout of one of their operands.
+        stack.enter_context(
+            mock.patch.object(torch._C, "_conv_determine_backend_memory_format", find_layout)
         )
         # Nor has it copies there, which have no effect on tensors without data.
         copy = torch.Tensor.copy_

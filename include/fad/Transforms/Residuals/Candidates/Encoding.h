@@ -33,6 +33,9 @@ struct Encoding {
   bool isExact() const { return boundaries.empty(); }
   /// Whether the levels are bytes, each equal to its number.
   bool isIdentity() const;
+  /// The scalar operations, constants among them, by which a kernel decodes a
+  /// code behind the read of its word.
+  int64_t countDecoding() const;
   /// The encoding in words.
   std::string describe() const;
 };

@@ -143,6 +143,8 @@ private:
   /// a residual; its elements.
   SmallVector<int> nodeOf;
   SmallVector<int64_t> bytes, savedBytes, elements;
+  /// For each value, the scalar operations by which a kernel decodes it.
+  SmallVector<int64_t> decoding;
   SmallVector<unsigned> results, gradients, cotangents;
   Cost::Count forwardBytes = 0;
   int64_t launchTime = 0;
