@@ -73,6 +73,20 @@ def make_llama(sizes: dict) -> Model:
     return Model(Loss(LlamaForCausalLM(config), ("input_ids", "labels")), (tokens, tokens))
 
 
+def make_qwen3(sizes: dict) -> Model:
+    from transformers import Qwen3Config, Qwen3ForCausalLM
+
+    # Heads are wider than their part of the model, and normalized.
+    config = Qwen3Config(
+        vocab_size=TOKENS, hidden_size=sizes["width"], num_hidden_layers=sizes["layers"],
+        num_attention_heads=sizes["heads"], num_key_value_heads=sizes["heads"] // 2,
+        head_dim=2 * sizes["width"] // sizes["heads"], intermediate_size=3 * sizes["width"],
+        use_cache=False,
+    )  # fmt: skip
+    tokens = make_tokens(sizes["batch"], sizes["length"])
+    return Model(Loss(Qwen3ForCausalLM(config), ("input_ids", "labels")), (tokens, tokens))
+
+
 def make_t5(sizes: dict) -> Model:
     from transformers import T5Config, T5ForConditionalGeneration
 

@@ -119,6 +119,7 @@ MAKERS: dict[str, Callable[[dict], Model]] = {
     "bert": functools.partial(make_layers, make=models.make_bert),
     "gpt2": models.make_gpt2,
     "llama": models.make_llama,
+    "qwen3": models.make_qwen3,
     "vit": functools.partial(make_layers, make=models.make_vit),
     "unet": make_unet,
     "dit": make_dit,
@@ -139,7 +140,7 @@ def make_model(name: str, sizes: dict) -> Model:
 
 # Of these models, the loss has logits, which fad computes in chunks. The others have a stand-in for
 # a loss, which runs at once.
-LANGUAGE_MODELS = ("gpt2", "llama")
+LANGUAGE_MODELS = ("gpt2", "llama", "qwen3")
 
 
 def make_partitioner(name: str, configuration: str) -> fake_cuda.Moved:
@@ -198,10 +199,7 @@ def count(parts: list) -> tuple[dict[str, int], list[tuple]]:
     result = {"forward": 0, "backward": 0, "kernels": 0, "calls": 0}
     kernels = []
     for part, code in zip(("forward", "backward"), parts, strict=True):
-        sizes = {
-            kernel: round(1e9 * float(re.search(r"'kernel_num_gb': ([0-9.e+-]+)", text)[1]))
-            for kernel, text in code.sources.items()
-        }
+        sizes = {kernel: code.count_bytes(kernel) for kernel in code.sources}
         for kernel, number in collections.Counter(code.launches).items():
             kernels.append((part, number, sizes[kernel], kernel))
             result[part] += number * sizes[kernel]

@@ -5,6 +5,7 @@ PyTorch without CUDA has no derivatives there. Inductor makes the code of both p
 nothing of it is executed: results are zeros."""
 
 import contextlib
+import math
 import re
 import types
 from unittest import mock
@@ -194,6 +195,25 @@ class Part:
             flags=re.M,
         )
         self.launches = re.findall(r"^ +(\w+)\.run\(", self.executed, re.M)
+
+    def count_bytes(self, kernel):
+        """The bytes that a `kernel` reads and writes, by Inductor's count, where its text has that. Inductor
+        counts results that are written over an operand as read and written, though one of both may be an
+        intermediate value of the kernel."""
+        source = self.sources[kernel]
+        count = round(1e9 * float(re.search(r"'kernel_num_gb': ([0-9.e+-]+)", source)[1]))
+        operands = re.search(r"^def triton_\w+\((.*?)\)", source, re.M)[1].split(", ")
+        for number, operand in enumerate(operands):
+            accesses = (f"tl.{access}({operand} " in source for access in ("load", "store"))
+            if operand.startswith("in_out_ptr") and not all(accesses):
+                tensor = re.search(
+                    rf"^ +arg_{number} = rand_strided\(\((.*?)\), .*dtype=(torch\.\w+)\)",
+                    source,
+                    re.M,
+                )
+                sizes = map(int, filter(None, tensor[1].replace(" ", "").split(",")))
+                count -= math.prod(sizes) * getattr(torch, tensor[2][6:]).itemsize
+        return count
 
 
 def compile_kernel(name, source, capability, count=None):
