@@ -53,8 +53,10 @@ static void printNumbers(AsmPrinter &printer, ArrayRef<int64_t> numbers) {
 LogicalResult FusionAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                  int64_t reads, int64_t operations,
                                  int64_t sharedReads, int64_t sharedOperations,
+                                 int64_t splitRows, int64_t splitSums,
                                  ArrayAttr once) {
-  for (int64_t limit : {reads, operations, sharedReads, sharedOperations})
+  for (int64_t limit :
+       {reads, operations, sharedReads, sharedOperations, splitRows, splitSums})
     if (limit < 0)
       return emitError() << "a limit of #fad.fusion is " << limit
                          << "; give at least 0, or leave it out";

@@ -143,11 +143,13 @@ public:
 
   /// Says which values another compiler computes where they are read.
   void fuse(int64_t reads, int64_t operations, int64_t sharedReads,
-            int64_t sharedOperations, const Texts &once) {
+            int64_t sharedOperations, const Texts &once, int64_t splitRows,
+            int64_t splitSums) {
     getValues({});
     auto fusion = fad::FusionAttr::getChecked(
         [&] { return emitError(loc); }, builder.getContext(), reads, operations,
-        sharedReads, sharedOperations, once.empty() ? nullptr : getTexts(once));
+        sharedReads, sharedOperations, splitRows, splitSums,
+        once.empty() ? nullptr : getTexts(once));
     if (!fusion)
       raise();
     function->setAttr(fad::FadDialect::kFusesAttr, fusion);
@@ -416,7 +418,9 @@ void mlir::fad::python::bindBuilder(nb::module_ &module) {
            nb::arg("type"), nb::arg("attributes") = none)
       .def("fuse", &ModuleBuilder::fuse, nb::arg("reads"),
            nb::arg("operations"), nb::arg("shared_reads"),
-           nb::arg("shared_operations"), nb::arg("once") = Texts())
+           nb::arg("shared_operations"), nb::arg("once") = Texts(),
+           nb::arg("split_rows") = fad::FusionAttr::kNoLimit,
+           nb::arg("split_sums") = fad::FusionAttr::kNoLimit)
       .def("locate", &ModuleBuilder::locate, nb::arg("name"))
       .def("finish", &ModuleBuilder::finish, nb::arg("results"),
            nb::arg("result_attributes") = std::vector<Attributes>(),

@@ -26,7 +26,7 @@ func.func @proposals() attributes {fad.proposals = [["x", "y"], []]} {
   return
 }
 
-// CHECK-LABEL: func @limits() attributes {fad.fuses = #fad.fusion<reads = 12, operations = 100, shared_reads = 4, shared_operations = 50, once = ["math.exp"]>}
-func.func @limits() attributes {fad.fuses = #fad.fusion<once = ["math.exp"], shared_operations = 50, shared_reads = 4, operations = 100, reads = 12>} {
+// CHECK-LABEL: func @limits() attributes {fad.fuses = #fad.fusion<reads = 12, operations = 100, shared_reads = 4, shared_operations = 50, split_rows = 32, split_sums = 16384, once = ["math.exp"]>}
+func.func @limits() attributes {fad.fuses = #fad.fusion<once = ["math.exp"], split_sums = 16384, split_rows = 32, shared_operations = 50, shared_reads = 4, operations = 100, reads = 12>} {
   return
 }

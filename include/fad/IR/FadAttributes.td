@@ -151,6 +151,10 @@ def Fad_FusionAttr : AttrDef<Fad_Dialect, "Fusion"> {
     Nor do several kernels, or one that broadcasts the value, compute it if one of the
     operations that `once` names is part of the computation.
 
+    The kernel of backward that computes the rows of a batch has their sums, too, if an
+    element of the batch has `split_rows` rows or more and there are at least `split_sums`
+    sums; without either, never.
+
     ```mlir
     func.func @joint(%x: tensor<4xf32>, %g: tensor<4xf32> {fad.cotangent = 0 : i64})
         -> (tensor<4xf32>, tensor<4xf32> {fad.gradient = 0 : i64})
@@ -162,6 +166,8 @@ def Fad_FusionAttr : AttrDef<Fad_Dialect, "Fusion"> {
     DefaultValuedParameter<"int64_t", "kNoLimit">:$operations,
     DefaultValuedParameter<"int64_t", "kNoLimit">:$shared_reads,
     DefaultValuedParameter<"int64_t", "kNoLimit">:$shared_operations,
+    DefaultValuedParameter<"int64_t", "kNoLimit">:$split_rows,
+    DefaultValuedParameter<"int64_t", "kNoLimit">:$split_sums,
     OptionalParameter<"::mlir::ArrayAttr">:$once);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;

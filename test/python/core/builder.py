@@ -30,7 +30,7 @@ def write_body():
 # CHECK-SAME: %[[G:.*]]: tensor<2x3xf32> {fad.cotangent = 0 : i64})
 # CHECK-SAME: -> (tensor<2x3xf32>, tensor<2x3xf32> {fad.gradient = 0 : i64})
 # CHECK-SAME: attributes {fad.fuses = #fad.fusion<reads = 12, operations = 100, shared_reads = 4,
-# CHECK-SAME: shared_operations = 50, once = ["math.exp"]>,
+# CHECK-SAME: shared_operations = 50, split_rows = 32, split_sums = 64, once = ["math.exp"]>,
 # CHECK-SAME: fad.proposals = {{\[\["x", "y"\], \[\]\]}}} {
 # CHECK-NEXT: %[[EMPTY:.*]] = tensor.empty() : tensor<2x3xf32>
 # CHECK-NEXT: %[[Y:.*]] = fad.elementwise ins(%[[X]], %[[N]] : tensor<2x3xf32>, tensor<2x3xi8>)
@@ -66,7 +66,7 @@ def build():
     attributes = {"name": "split", "kind": "contraction", "time": 7, "fad.overwrites": None}
     types = [MATRIX, ((None,), "f16")]
     gradient, _ = builder.create("fad.opaque", [g, z], types, attributes)
-    builder.fuse(12, 100, 4, 50, ["math.exp"])
+    builder.fuse(12, 100, 4, 50, ["math.exp"], split_rows=32, split_sums=64)
     marks = {"fad.proposals": [["x", "y"], []]}
     return fad._module.Module(builder.finish([z, gradient], [{}, {"fad.gradient": 0}], marks))
 

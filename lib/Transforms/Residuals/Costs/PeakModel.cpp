@@ -72,9 +72,8 @@ static bool reducesLast(Operation *op) {
 
 /// Whether the kernel of a GPU that computes the operand of `op`, a sum over
 /// all rows of a batch, has the sums of each element of the batch: the elements
-/// are of many rows, and there are many sums (`_split_sums.py`).
-static bool isSplitSum(Operation *op) {
-  constexpr int64_t kLeastRows = 32, kLeastSums = 1 << 14;
+/// are of many rows, and there are many sums.
+static bool isSplitSum(Operation *op, FusionAttr limits) {
   Value rows = op->getOperand(0);
   auto flat = dyn_cast<RankedTensorType>(rows.getType());
   if (!flat || flat.getRank() != 2)
@@ -92,7 +91,8 @@ static bool isSplitSum(Operation *op) {
       batch.getShape().back() != flat.getShape().back())
     return false;
   int64_t sums = batch.getShape().front() * batch.getShape().back();
-  return sums >= kLeastSums && batch.getNumElements() / sums >= kLeastRows;
+  return sums >= limits.getSplitSums() &&
+         batch.getNumElements() / sums >= limits.getSplitRows();
 }
 
 /// The bytes of temporary tensors while a framework executes the scalar
@@ -168,8 +168,7 @@ void PeakModel::addNode(Operation *op, CostModel &costs) {
                        llvm::count(op->getOperands(), op->getOperand(0)) == 1;
     if (isReduction(op)) {
       (reducesLast(op) ? node.reducesRows : node.reducesColumns) = true;
-      node.isSplit = node.reducesColumns && costs.getTarget() == Target::gpu &&
-                     isSplitSum(op);
+      node.isSplit = node.reducesColumns && isSplitSum(op, fusion);
     } else if (!node.fuses && !node.isInPlace) {
       node.time = costs.getRecomputeTime(op);
     }

@@ -113,11 +113,17 @@ def find_target(graph: fx.Graph) -> str:
 _MLIR = {row.name: row.mlir for row in OPERATORS}
 
 
+# Sums over the rows of a batch are those of its elements first, for a GPU, where an element has so many rows:
+# the sums take this part of the rows' memory, or twice that of rows in 16 bits. And where there are so many
+# sums: Inductor divides them again where there are fewer than 64 for each multiprocessor of the device.
+SPLIT = {"split_rows": 32, "split_sums": 1 << 14}
+
+
 def describe_fusion(target: str) -> dict[str, Any]:
     """Returns the attribute `#fad.fusion` of a function that Inductor compiles for `target`."""
     is_cpu = target == "cpu"
-    heavy = {"once": [_MLIR[name] for name in HEAVY]} if is_cpu else {}
-    return {**find_inlining_limits(is_cpu), **heavy}
+    others = {"once": [_MLIR[name] for name in HEAVY]} if is_cpu else SPLIT
+    return {**find_inlining_limits(is_cpu), **others}
 
 
 # Entries of the metadata of a node that stands for several operations: the bytes that it takes

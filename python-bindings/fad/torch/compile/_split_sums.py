@@ -13,17 +13,11 @@ from torch.fx.experimental.symbolic_shapes import statically_known_true
 
 from ._build import Builder, Values
 from ._chunks.cost import accumulated_type
-from ._graph import find_kind, find_makers, find_target, is_part
+from ._graph import SPLIT, find_kind, find_makers, find_target, is_part
 from ._sizes import estimate_size
 
 aten, prims = torch.ops.aten, torch.ops.prims
 
-# The fewest rows of an element of the batch: the sums take this part of the rows' memory, or twice that
-# of rows in 16 bits.
-_ROWS = 32
-# The fewest sums: Inductor divides them again where there are fewer than 64 for each multiprocessor of
-# the device.
-_SUMS = 1 << 14
 _RESHAPES = (aten.reshape.default, aten.view.default, aten._unsafe_view.default)
 
 
@@ -68,7 +62,8 @@ def _find_batch(node: fx.Node) -> fx.Node | None:
     if not is_batch or find_kind(batch) != "elementwise":
         return None
     rows, sums = estimate_size(math.prod(shape[1:-1])), estimate_size(shape[0] * shape[-1])
-    return batch if rows >= _ROWS and sums >= _SUMS and _is_free(batch) else None
+    is_large = rows >= SPLIT["split_rows"] and sums >= SPLIT["split_sums"]
+    return batch if is_large and _is_free(batch) else None
 
 
 def _is_free(node: fx.Node) -> bool:

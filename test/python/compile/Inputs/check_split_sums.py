@@ -26,6 +26,14 @@ CASES = {
 }
 
 
+def split(part):
+    with (
+        mock.patch.object(_split_sums, "find_target", lambda _: "gpu"),
+        mock.patch.dict(_split_sums.SPLIT, split_sums=0),
+    ):
+        _split_sums.split_sums(part)
+
+
 def check_numbers():
     for name, (shape, reshaped, dims, keeps, divides) in CASES.items():
         for dtype in (torch.float64, torch.bfloat16):
@@ -37,8 +45,7 @@ def check_numbers():
 
                 operands = [torch.randn(shape, dtype=dtype) for _ in range(2)]
                 part = make_fx(function, tracing_mode=mode)(*operands)
-                with mock.patch.multiple(_split_sums, find_target=lambda _: "gpu", _SUMS=0):
-                    _split_sums.split_sums(part)
+                split(part)
                 part.graph.lint()
                 is_divided = len(part.graph.find_nodes(op="call_function", target=SUM)) == 3
                 if is_divided != divides:
@@ -66,8 +73,7 @@ def check_reduction():
 
         part = make_fx(function, tracing_mode="fake")(torch.randn(3, ROWS, WIDTH))
         before = str(part.graph)
-        with mock.patch.multiple(_split_sums, find_target=lambda _: "gpu", _SUMS=0):
-            _split_sums.split_sums(part)
+        split(part)
         if str(part.graph) != before:
             yield f"a sum behind {name} is divided"
 
