@@ -401,6 +401,28 @@ def check_branches(check):
             )
 
 
+def check_read_in_backward(check):
+    """A second derivative reads a value that no operator outside of a sequence has read before, and
+    that other sequences have within them."""
+
+    def run(context):
+        x = torch.linspace(0.1, 1, 8).requires_grad_()
+        with context:
+            value = F.silu(x.double())
+            branch = value.cos() * 0.5
+            branch.detach()
+            loss = value.float().sum() + F.silu(branch).flip(0).sum()
+        (first,) = torch.autograd.grad(loss, x, create_graph=True)
+        return first, *torch.autograd.grad(first.square().sum(), x)
+
+    expected = run(nest(None))
+    for engine in ("interactive", "deferred"):
+        check(
+            f"a value that backward reads, {engine}",
+            lambda: same(run(nest("auto", engine)), expected, 1e-6),
+        )
+
+
 def check_lives(check):
     """The rest of many steps: sequences with and without a backward, with a reader or
     none, and values that no operator reads."""
@@ -434,5 +456,6 @@ if __name__ == "__main__":
     check_cotangents(check)
     check_kept(check)
     check_branches(check)
+    check_read_in_backward(check)
     check_lives(check)
     check.finish()

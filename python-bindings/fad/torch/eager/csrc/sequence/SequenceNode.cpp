@@ -87,6 +87,13 @@ template <typename Visit> void SequenceNode::visitWithin(Visit visit) {
 }
 
 void SequenceNode::countEnd() {
+  // A backward that runs, and reads a value, has counted the edges of its nodes.
+  if (!torch::autograd::get_current_graph_task_exec_info())
+    countWithin();
+  cover(step);
+}
+
+void SequenceNode::countWithin() {
   std::vector<SequenceNode *> shared;
   visitWithin([&](SequenceNode &other) {
     if (other.counted.exchange(number) == number)
@@ -101,7 +108,6 @@ void SequenceNode::countEnd() {
       return other.ends && seen.insert(&other).second;
     });
   }
-  cover(step);
 }
 
 void SequenceNode::cover(const StepPtr &steps) {

@@ -105,6 +105,7 @@ private:
   /// the last one, and goes on from those that no other has, where it returns
   /// true. Adds edges to the others.
   template <typename Visit> void visitWithin(Visit visit);
+  void countWithin();
   /// Whether `finish` was called.
   bool isEnded = false;
   /// Whether the derivative is what one operator saved, or its bits.
