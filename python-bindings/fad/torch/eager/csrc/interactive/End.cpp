@@ -158,8 +158,10 @@ std::optional<Waiting> finishInteractive(const at::Tensor &tensor, Value &value,
   default:
     break;
   }
-  if (choice.kept == Kept::Operator && held.operand)
-    held.operand->isSaved = true;
+  // The policy fad goes on with any value.
+  if (policy == Policy::Auto && choice.kept == Kept::Operator && held.operand)
+    if (auto operand = held.operand->lock())
+      static_cast<Value &>(*operand).save();
   if (steps && value.sequence &&
       finishUnsaved(ending, choice).kept != choice.kept) {
     value.isFinished = true;

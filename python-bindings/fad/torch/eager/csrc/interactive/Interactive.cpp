@@ -289,7 +289,9 @@ static void noteOperand(const Call &call, Held &held) {
   if (call.use.kind == Kind::Linear)
     held.operand = call.description(0).operand;
   else if (call.use.saves == Saves::Input)
-    held.operand = call.values[0]->sequence;
+    held.operand.emplace(
+        c10::intrusive_ptr<c10::BackendMeta>::unsafe_reclaim_from_nonowning(
+            call.values[0]));
 }
 
 /// YY: the result gets a node that leads to the sources.

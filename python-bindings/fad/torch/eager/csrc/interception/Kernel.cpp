@@ -99,8 +99,7 @@ static bool collect(Call &call) {
     if (value && value->isDeferred && !isContinued(tensor, *value))
       value = nullptr;
     // A value that is kept anyway takes the place of its source.
-    if (value && value->sequence && value->sequence->isSaved &&
-        call.mode.policy == Policy::Auto && !value->base.defined())
+    if (value && value->isSaved && call.mode.policy == Policy::Auto)
       value = nullptr;
     // A sequence has one policy and one engine: another one begins at the
     // value, once it is finished.
@@ -244,12 +243,13 @@ static void findEdges(Call &call) {
 }
 
 /// Ends sequences at views of whose values the operator's own begins. That may
-/// keep the value, which pays for no other then.
+/// keep the value, which pays for no other then; and the view keeps no source.
 static void endBases(const Call &call) {
   for (size_t i = 0; i < call.count(); ++i) {
-    const Value *view = call.values[i] ? nullptr : anyValueOf(call.tensor(i));
+    Value *view = call.values[i] ? nullptr : anyValueOf(call.tensor(i));
     if (!view || !view->base.defined())
       continue;
+    view->step.reset();
     const at::Tensor base = view->base;
     if (Value *value = valueOf(base))
       finishAtOnce(base, *value);

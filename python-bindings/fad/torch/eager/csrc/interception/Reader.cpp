@@ -142,6 +142,9 @@ static void read(const c10::OperatorHandle &op, const Reader &reader,
     return;
   bool isSaved = reader.saves(position, arguments) && valueOf(base) == value;
   std::optional<Waiting> waiting = finish(base, *value, isSaved);
+  // No sequence goes on from a view of a value whose own has ended.
+  if (own != value)
+    own->step.reset();
   if (isObserved())
     observeReader(op.operator_name(), base, isSaved, value->isRecomputed);
   if (waiting) {

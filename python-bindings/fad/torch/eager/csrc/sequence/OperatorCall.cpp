@@ -211,11 +211,20 @@ void describeHeld(const Call &call, Held &held) {
   }
 }
 
+/// Whether a sequence that goes on from the value that an operator saves keeps
+/// the sources.
+static bool savesCovered(const Held &held) {
+  auto operand = held.operand ? held.operand->lock() : nullptr;
+  const SequenceNode *node =
+      operand ? static_cast<Value &>(*operand).sequence : nullptr;
+  return node && node->isCovered;
+}
+
 bool isCovered(const Value &value, const Ending &ending, const Choice &choice) {
   bool keepsOneOperator =
       choice.kept == Kept::Operator || choice.kept == Kept::Bits;
   return keepsOneOperator && value.policy == Policy::Auto && value.sequence &&
-         value.sequence->isCovered &&
+         (value.sequence->isCovered || savesCovered(value.sequence->held)) &&
          ending.inputs() <=
              ending.saved + (ending.readerSaves ? ending.value : 0);
 }

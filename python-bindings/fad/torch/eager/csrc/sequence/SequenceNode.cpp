@@ -87,7 +87,8 @@ template <typename Visit> void SequenceNode::visitWithin(Visit visit) {
 }
 
 void SequenceNode::countEnd() {
-  // A backward that runs, and reads a value, has counted the edges of its nodes.
+  // A backward that runs, and reads a value, has counted the edges of its
+  // nodes.
   if (!torch::autograd::get_current_graph_task_exec_info())
     countWithin();
   cover(step);

@@ -40,9 +40,6 @@ struct SequenceNode final : MortalNode {
   bool isLeading = false;
   /// Whether a sequence that goes on from the value keeps the sources.
   bool isCovered = false;
-  /// Whether the node of an operator that has read the value, in a sequence
-  /// that has ended, saves it.
-  bool isSaved = false;
   /// How many nodes of sequences skip this one's value.
   std::atomic<int64_t> skips{0};
   /// The number of the value's step, or 0; and how many sequences that backward

@@ -53,7 +53,7 @@ static bool leadsTo(Node *node, const Node *base, Predicate holds) {
   return node;
 }
 
-Value::~Value() {
+void Value::leaveTensor() {
   if (base.defined() && base.use_count() == 1)
     if (Value *value = anyValueOf(base); value && value->sequence)
       value->viewEdges =
@@ -82,6 +82,18 @@ Value::~Value() {
     sequence->isFinished = true;
 }
 
+Value::~Value() { release_resources(); }
+
+void Value::release_resources() {
+  // With weak references, the destructor runs after that of the tensor.
+  if (!tensor)
+    return;
+  leaveTensor();
+  tensor = nullptr;
+  step.reset();
+  base.reset();
+}
+
 c10::intrusive_ptr<c10::BackendMeta>
 Value::clone(const c10::intrusive_ptr<c10::BackendMeta> &) const {
   isEscaped = true;
@@ -89,6 +101,11 @@ Value::clone(const c10::intrusive_ptr<c10::BackendMeta> &) const {
     if (Value *value = anyValueOf(base))
       value->isEscaped = true;
   return nullptr;
+}
+
+void Value::save() {
+  isSaved = true;
+  step.reset();
 }
 
 bool Value::isCurrent() const {

@@ -43,10 +43,10 @@ struct Held {
   /// Of a number, the derivative. Of a tensor or an operator, what is
   /// multiplied by after it; of the latter, also before it.
   double factor = 1, before = 1;
-  /// PyTorch's own node of the operator, and the node of the value that this
-  /// saves, if it is one within the sequence, which owns both.
+  /// PyTorch's own node of the operator, and the value that this saves, if it
+  /// is one within the sequence.
   NodePtr own;
-  SequenceNode *operand = nullptr;
+  std::optional<c10::weak_intrusive_ptr<c10::BackendMeta>> operand;
   Saves saves = Saves::Nothing;
   Slope slope = Slope::Unknown;
   bool isFirst = false, isLast = false;
@@ -123,16 +123,22 @@ struct Value final : c10::BackendMeta {
   bool isRead = false;
   /// Whether readers need not keep the value.
   bool isRecomputed = false;
+  /// Whether the node of an operator that has read the value, in a sequence
+  /// that has ended, saves it.
+  bool isSaved = false;
 
   /// `mode` is the thread's.
   Value(const at::Tensor &tensor, const Options &mode);
   ~Value() override;
+  void release_resources() override;
 
   /// Copies of the tensor's description, as of `.data` and `detach()`, are no
   /// fad tensors.
   c10::intrusive_ptr<c10::BackendMeta>
   clone(const c10::intrusive_ptr<c10::BackendMeta> &) const override;
 
+  /// Notes that the value is saved. It keeps no source then.
+  void save();
   /// Whether the tensor still has the graph and the version that it had.
   bool isCurrent() const;
   /// The derivative, in which the node of a first operator is missing.
@@ -153,6 +159,10 @@ struct Value final : c10::BackendMeta {
   bool isRunAgain() const {
     return steps() && (policy == Policy::Auto || bits || isDeferred);
   }
+
+private:
+  /// Lets go of the sequence, as the tensor goes or gets other memory.
+  void leaveTensor();
 };
 
 /// `dynamic_cast` to a class without subclasses, by one comparison.
