@@ -27,6 +27,9 @@ def expand_last(part: fx.GraphModule) -> None:
         operands = node.all_input_nodes
         if len(operands) != 1 or operands[0].target is not aten.expand.default:
             continue
+        # An order of dimensions that is asked for is one of the repeated elements.
+        if "memory_format" in node.kwargs:
+            continue
         (expand,) = operands
         # Operands may be broadcast to more dimensions.
         if expand.meta["val"].shape != node.meta["val"].shape:

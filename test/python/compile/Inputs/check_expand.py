@@ -44,6 +44,10 @@ CASES = {
     "a sum": (lambda x, y: aten.sum.dim_IntList(divide(x), [1]), 0),
     "random numbers": (lambda x, y: aten.rand_like.default(repeat(x)) * 0 + y, 0),
     "more dimensions": (lambda x, y: aten.add.Tensor(repeat(x), y) * y, 0),
+    "an order of dimensions": (
+        lambda x, y: aten.clone.default(divide(x), memory_format=torch.channels_last) * y,
+        1,
+    ),
 }
 
 
