@@ -423,6 +423,30 @@ def check_read_in_backward(check):
         )
 
 
+def check_unread_branch(check):
+    """Two operators on a value, of which nothing reads the result, and then a view, which alone has
+    the value: nodes that end with another one no longer go past the value's own."""
+
+    def run(context):
+        x = torch.linspace(-1, 1, 16).requires_grad_()
+        with context:
+            value = x.double().exp() * 0.1
+            branch = value.float() * 0.7
+            view = value.view(4, 4)
+            del branch, value
+            result = view.flip(0)
+        del view
+        return torch.autograd.grad(result.sum(), x)
+
+    expected = run(nest(None))
+    for policy in ("auto", "fad"):
+        for engine in ("interactive", "deferred"):
+            check(
+                f"a view beside an unread branch, {policy}, {engine}",
+                lambda: same(run(nest(policy, engine)), expected, 1e-6),
+            )
+
+
 def check_lives(check):
     """The rest of many steps: sequences with and without a backward, with a reader or
     none, and values that no operator reads."""
@@ -457,5 +481,6 @@ if __name__ == "__main__":
     check_kept(check)
     check_branches(check)
     check_read_in_backward(check)
+    check_unread_branch(check)
     check_lives(check)
     check.finish()

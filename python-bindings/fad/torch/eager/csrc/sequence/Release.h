@@ -53,21 +53,6 @@ inline int64_t countOwners(torch::autograd::Node *node) {
   return node->weak_from_this().use_count();
 }
 
-/// A node that learns of its end while its edges are still there.
-struct MortalNode : torch::autograd::Node {
-  /// May be called more than once, and is by the destructor of a subclass.
-  virtual void finish() = 0;
-  /// Lets backward free what it has needed.
-  virtual void release() = 0;
-
-  void release_variables() final {
-    // PyTorch calls this before it takes the edges of a node without owners, or
-    // whose last one it is. That one may be a backward that has called the node
-    // for the last time, too.
-    countOwners(this) > 1 ? release() : finish();
-  }
-};
-
 #else
 
 template <typename T> using Owned = c10::intrusive_ptr<T>;
@@ -85,20 +70,24 @@ inline int64_t countOwners(torch::autograd::Node *node) {
   return static_cast<int64_t>(c10::raw::intrusive_ptr::use_count(node));
 }
 
-struct MortalNode : torch::autograd::Node {
-  virtual void finish() = 0;
-  virtual void release() = 0;
-
-  void release_variables() final { release(); }
-  void release_resources() final {
-    finish();
-    Node::release_resources();
-  }
-};
-
 #endif
 
 using NodePtr = Owned<torch::autograd::Node>;
+
+/// A node that learns of its end while its edges are still there.
+struct MortalNode : torch::autograd::Node {
+  /// May be called more than once, and is by the destructor of a subclass.
+  virtual void finish() = 0;
+  /// Lets backward free what it has needed.
+  virtual void release() = 0;
+
+  void release_variables() final {
+    // PyTorch calls this before it takes the edges of a node without owners, or
+    // whose last one it is. That one may be a backward that has called the node
+    // for the last time, too.
+    countOwners(this) > 1 ? release() : finish();
+  }
+};
 
 } // namespace fad::eager
 
