@@ -161,7 +161,7 @@ void SequenceNode::finish() {
   isEnded = true;
   sources.clear();
   given.reset();
-  free();
+  drop();
 }
 
 void SequenceNode::free() {
