@@ -164,15 +164,6 @@ void SequenceNode::finish() {
   drop();
 }
 
-void SequenceNode::free() {
-  isReleased = !holdsNothing();
-  handle.reset();
-  held.drop();
-  step.reset();
-  results.clear();
-  bits.reset();
-}
-
 bool SequenceNode::holdsNothing() const {
   return held.form == Derivative::Number && !bits.defined();
 }
@@ -193,7 +184,12 @@ void SequenceNode::drop() {
         held.own.use_count() == 1)
       trace.release({"what " + held.label() + " saved", bytesOf(*this)});
   }
-  free();
+  isReleased = !holdsNothing();
+  handle.reset();
+  held.drop();
+  step.reset();
+  results.clear();
+  bits.reset();
 }
 
 void SequenceNode::release() {

@@ -127,7 +127,6 @@ private:
   StepPtr findSteps();
   std::vector<Source> findPlaces(bool sharesValues) const;
   const torch::autograd::Edge *findNeeded() const;
-  void free();
   at::Tensor multiply(const at::Tensor &gradient, at::Tensor derivative);
   /// By the own node of a first operator that has several sources.
   torch::autograd::variable_list pullOwn(const at::Tensor &gradient,
