@@ -69,6 +69,20 @@ func.func @negative_limit() attributes {fad.fuses = #fad.fusion<operations = -1>
 
 // -----
 
+// expected-error @+1 {{a limit of #fad.fusion is -32; give at least 0, or leave it out}}
+func.func @negative_rows() attributes {fad.fuses = #fad.fusion<split_rows = -32>} {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{a limit of #fad.fusion is -2; give at least 0, or leave it out}}
+func.func @negative_sums() attributes {fad.fuses = #fad.fusion<split_sums = -2>} {
+  return
+}
+
+// -----
+
 // expected-error @+1 {{'once' of #fad.fusion lists names of operations}}
 func.func @numbers() attributes {fad.fuses = #fad.fusion<once = ["math.exp", 2]>} {
   return
