@@ -132,6 +132,12 @@ CASES = {
         v.square().flip(0),
         v.view(-1).sin().flip(0),
     ][1:],
+    "a kink whose reader saves it": lambda h, w: F.relu(h).cumprod(1),
+    "a kink of a multiple, whose reader saves it": lambda h, w: F.relu(h * 2 - 1).cumprod(1),
+    "a kink whose view a reader saves": lambda h, w: F.relu(h).view(-1).cumprod(0),
+    "a kink before a batch normalization": lambda h, w: F.batch_norm(
+        F.relu(h), None, None, training=True
+    ).square(),
     "a kink of a leaf's view": lambda h, w: [v := w.t().clamp(0.2, 0.8), u := v - 0.5 * v, u @ u][
         2
     ],

@@ -49,6 +49,9 @@ std::vector<c10::Storage> evaluateElsewhere(LazyTensor &tensor,
 /// is not known to save the value.
 std::optional<Waiting> finishDeferred(const at::Tensor &tensor, Value &value,
                                       bool readerSaves);
+/// Ends a sequence that has waited for its reader.
+void endDeferred(const at::Tensor &tensor, Value &value, const Waiting &waiting,
+                 bool isSaved);
 
 /// Calls a function for each source and constant of a sequence.
 void visitInputs(const StepPtr &end,

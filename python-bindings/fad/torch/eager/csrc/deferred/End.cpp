@@ -11,6 +11,7 @@
 #include "deferred/Own.h"
 #include "sequence/Bits.h"
 #include "sequence/ReadMemory.h"
+#include "sequence/Results.h"
 #include <ATen/ATen.h>
 #include <chrono>
 #include <thread>
@@ -321,7 +322,8 @@ static Choice keep(const at::Tensor &tensor, LazyTensor &lazy, Value &value,
       OutsideModes guard;
       lazy.computeAs(computeForward);
     }
-    if (packDerivative(tensor, node,
+    if (waitsForReader(ending, choice) ||
+        packDerivative(tensor, node,
                        choice.kept == Kept::Levels ? levels : nullptr))
       return choice;
     return instead;
@@ -388,12 +390,35 @@ std::optional<Waiting> finishDeferred(const at::Tensor &tensor, Value &value,
   if (value.sequence && choice.kept == Kept::Sources)
     value.sequence->countEnd();
   lazy.leave();
-  if (value.policy == Policy::Auto && value.sequence &&
-      value.sequence->held.own &&
-      finishUnsaved(ending, choice).kept != choice.kept)
-    return Waiting{std::move(steps), ending};
+  bool hasOwn = value.sequence && value.sequence->held.own;
+  if (value.policy == Policy::Auto && waitsForReader(ending, choice) &&
+      (hasOwn || choice.kept == Kept::Bits))
+    return Waiting{std::move(steps), ending, choice};
   end(tensor, value, ending, choice);
   return {};
+}
+
+/// The operator's node keeps the value, which the reader has saved.
+static void keepSaved(const at::Tensor &tensor, SequenceNode &node) {
+  node.held.own = makeResultNode(node.next_edge(0), tensor);
+  node.held.form = Derivative::Operator;
+  node.step.reset();
+}
+
+void endDeferred(const at::Tensor &tensor, Value &value, const Waiting &waiting,
+                 bool isSaved) {
+  SequenceNode &node = *value.sequence;
+  const bool waitsWithBits = waiting.choice.kept == Kept::Bits;
+  Choice choice = finishRead(waiting.ending, waiting.choice, isSaved);
+  if (choice.kept == Kept::Operator && waitsWithBits)
+    keepSaved(tensor, node);
+  if (choice.kept == Kept::Bits && !packDerivative(tensor, node, nullptr))
+    choice.kept = Kept::Sources;
+  if (choice.kept == Kept::Sources) {
+    node.runFrom(waiting.steps);
+    node.countEnd();
+  }
+  end(tensor, value, waiting.ending, choice);
 }
 
 } // namespace fad::eager

@@ -32,31 +32,23 @@ static at::Tensor findDerivative(const at::Tensor &tensor, const Value &value) {
   }
 }
 
-/// The sequence's own node, which a first operator's value gets here; null
-/// where somebody has PyTorch's.
-static SequenceNode *ownNode(const at::Tensor &tensor, Value &value) {
+/// Whether the value has a node of its own, or may get one: nobody else has
+/// PyTorch's.
+static bool mayOwnNode(const at::Tensor &tensor, const Value &value) {
   if (value.sequence)
-    return value.sequence;
-  NodePtr own = tensor.grad_fn();
-  // References of the tensor and of this function. Hooks belong to the node
-  // that they were registered with.
-  if (own.use_count() > 2 || hasHooks(*own))
-    return nullptr;
-  auto node = makeNode<SequenceNode>();
-  for (const auto &edge : own->next_edges())
-    if (edge.is_valid() && node->sources.empty())
-      node->addSource(edge);
-  node->held.name = value.held.name;
-  node->replace(*own, tensor);
-  value.node = node.get();
-  value.sequence = node.get();
-  return value.sequence;
+    return true;
+  // Hooks belong to the node that they were registered with.
+  torch::autograd::Node *own = nodeOf(tensor);
+  return countOwners(own) == 1 && !hasHooks(*own);
 }
 
 /// A derivative becomes the numbers of `levels`, or bits if it has only two
 /// values and there are no levels.
 static bool packDerivative(const at::Tensor &tensor, Value &value,
                            const LevelsPtr &levels) {
+  // Bits are for CPUs.
+  if (!mayOwnNode(tensor, value) || (!levels && !tensor.is_cpu()))
+    return false;
   OutsideModes guard;
   at::Tensor derivative = findDerivative(tensor, value);
   // Where a backward with create_graph reads the value, PyTorch's node computes
@@ -70,8 +62,6 @@ static bool packDerivative(const at::Tensor &tensor, Value &value,
     return false;
   bool isPiecewise = value.description().isPiecewise;
   SequenceNode *node = ownNode(tensor, value);
-  if (!node)
-    return false;
   node->held.drop();
   node->held.form = Derivative::Tensor;
   node->held.isPiecewise = isPiecewise;
@@ -140,6 +130,12 @@ std::optional<Waiting> finishInteractive(const at::Tensor &tensor, Value &value,
   std::vector<at::Tensor> results = keepResults(
       steps,
       choice.kept == Kept::Sources ? ending.eager() - ending.inputs() : 0);
+  if (choice.kept == Kept::Bits && waitsForReader(ending, choice) &&
+      tensor.is_cpu() && mayOwnNode(tensor, value)) {
+    ownNode(tensor, value);
+    value.isFinished = true;
+    return Waiting{steps, ending, choice};
+  }
   switch (choice.kept) {
   case Kept::Sources:
     value.sequence->held.drop();
@@ -162,13 +158,24 @@ std::optional<Waiting> finishInteractive(const at::Tensor &tensor, Value &value,
   if (policy == Policy::Auto && choice.kept == Kept::Operator && held.operand)
     if (auto operand = held.operand->lock())
       static_cast<Value &>(*operand).save();
-  if (steps && value.sequence &&
-      finishUnsaved(ending, choice).kept != choice.kept) {
+  if (steps && value.sequence && waitsForReader(ending, choice)) {
     value.isFinished = true;
-    return Waiting{steps, ending};
+    return Waiting{steps, ending, choice};
   }
   end(tensor, value, ending, choice);
   return {};
+}
+
+void endInteractive(const at::Tensor &tensor, Value &value,
+                    const Waiting &waiting, bool isSaved) {
+  Choice choice = finishRead(waiting.ending, waiting.choice, isSaved);
+  if (choice.kept == Kept::Sources) {
+    value.sequence->runFrom(waiting.steps);
+    value.sequence->countEnd();
+  }
+  if (choice.kept == Kept::Bits && !packs(tensor, value, {}))
+    choice.kept = Kept::Operator;
+  end(tensor, value, waiting.ending, choice);
 }
 
 } // namespace fad::eager

@@ -160,6 +160,24 @@ static void deriveHeld(const Call &call, const NodePtr &own,
   }
 }
 
+SequenceNode *ownNode(const at::Tensor &tensor, Value &value) {
+  if (value.sequence)
+    return value.sequence;
+  torch::autograd::Node *own = nodeOf(tensor);
+  auto node = makeNode<SequenceNode>();
+  node->held = value.held;
+  node->held.own = value.own();
+  node->number = value.step ? value.step->number : 0;
+  for (const Edge &edge : own->next_edges())
+    if (edge.is_valid() && std::find(node->sources.begin(), node->sources.end(),
+                                     sourceOf(edge)) == node->sources.end())
+      node->addSource(edge);
+  node->replace(*own, tensor);
+  value.node = node.get();
+  value.sequence = node.get();
+  return value.sequence;
+}
+
 /// A first operator's value gets a node that what it saved can be taken from,
 /// unless some operator other than the call's, whose node is `reader` and whose
 /// result has the derivative `result`, has an edge to PyTorch's.
@@ -174,19 +192,8 @@ static void promote(const Call &call, const at::Tensor &tensor, Value &value,
     expected += edge.function.get() == own;
   for (const Edge &edge : call.edges)
     expected += edge.function.get() == own;
-  if (countOwners(own) > expected)
-    return;
-  auto node = makeNode<SequenceNode>();
-  node->held = value.held;
-  node->held.own = value.own();
-  node->number = value.step ? value.step->number : 0;
-  for (const Edge &edge : own->next_edges())
-    if (edge.is_valid() && std::find(node->sources.begin(), node->sources.end(),
-                                     sourceOf(edge)) == node->sources.end())
-      node->addSource(edge);
-  node->replace(*own, tensor);
-  value.node = node.get();
-  value.sequence = node.get();
+  if (countOwners(own) <= expected)
+    ownNode(tensor, value);
 }
 
 /// Whether the result is as the state machine was told.

@@ -17,10 +17,17 @@ namespace fad::eager {
 /// operator whose derivative cannot be computed keeps PyTorch's graph.
 void conclude(Call &call, const at::Tensor &result);
 
+/// The sequence's own node, which takes the place of PyTorch's where the value
+/// is a first operator's.
+SequenceNode *ownNode(const at::Tensor &tensor, Value &value);
+
 /// C: what a sequence leaves, once an operator that is no part of it reads its
 /// value. The end may wait for a reader that is not known to save the value.
 std::optional<Waiting> finishInteractive(const at::Tensor &tensor, Value &value,
                                          bool readerSaves);
+/// Ends a sequence that has waited for its reader.
+void endInteractive(const at::Tensor &tensor, Value &value,
+                    const Waiting &waiting, bool isSaved);
 
 } // namespace fad::eager
 

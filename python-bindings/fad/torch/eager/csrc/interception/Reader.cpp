@@ -63,14 +63,26 @@ static std::optional<Waiting> finish(const at::Tensor &tensor, Value &value,
   return finish(tensor, value, readerSaves);
 }
 
-void finishAtOnce(const at::Tensor &tensor, Value &value) {
-  if (auto waiting = finish(tensor, value, /*readerSaves=*/false))
-    end(tensor, value, *waiting, /*isSaved=*/true);
+/// The tensor of which a reader's operand may be a view.
+static at::Tensor baseOf(const at::Tensor &tensor) {
+  const Value *own = anyValueOf(tensor);
+  return own && own->base.defined() ? own->base : tensor;
 }
 
 /// Ends a sequence that waits for a reader.
+static void endWaiting(const at::Tensor &tensor, Value &value,
+                       const Waiting &waiting, bool isSaved) {
+  auto end = value.isDeferred ? endDeferred : endInteractive;
+  end(tensor, value, waiting, isSaved);
+}
+
+void finishAtOnce(const at::Tensor &tensor, Value &value) {
+  if (auto waiting = finish(tensor, value, /*readerSaves=*/false))
+    endWaiting(tensor, value, *waiting, /*isSaved=*/true);
+}
+
 static void endWaiting(const Reading &reading, bool isSaved) {
-  end(reading.tensor, *reading.value, *reading.waiting, isSaved);
+  endWaiting(baseOf(reading.tensor), *reading.value, *reading.waiting, isSaved);
   if (!reading.value->isRecomputed)
     removeKey(reading.tensor);
 }
@@ -119,7 +131,7 @@ static void read(const c10::OperatorHandle &op, const Reader &reader,
   Value *own = anyValueOf(tensor);
   if (!own || !own->isCurrent())
     return removeKey(tensor);
-  at::Tensor base = own->base.defined() ? own->base : tensor;
+  at::Tensor base = baseOf(tensor);
   Value *value = own->base.defined() ? anyValueOf(base) : own;
   if (value && !value->isCurrent())
     value = nullptr;

@@ -225,11 +225,20 @@ Choice finish(Policy policy, const Ending &ending) {
   return ending.hasLevels && !isFree ? Choice{Kept::Levels, false} : choice;
 }
 
-Choice finishUnsaved(const Ending &ending, const Choice &choice) {
-  return choice.kept == Kept::Operator && ending.isLast &&
-                 !ending.readerSaves && isNarrowerThanResult(ending)
+Choice finishRead(const Ending &ending, const Choice &choice, bool isSaved) {
+  if (ending.derivative != Derivative::Operator || !ending.isLast ||
+      ending.saves != Saves::Result || ending.readerSaves)
+    return choice;
+  if (isSaved)
+    return choice.kept == Kept::Bits ? Choice{Kept::Operator, false} : choice;
+  return choice.kept == Kept::Operator && isNarrowerThanResult(ending)
              ? Choice{Kept::Sources, true}
              : choice;
+}
+
+bool waitsForReader(const Ending &ending, const Choice &choice) {
+  return finishRead(ending, choice, /*isSaved=*/true).kept !=
+         finishRead(ending, choice, /*isSaved=*/false).kept;
 }
 
 Choice finishWhole(Policy policy, const Ending &ending) {

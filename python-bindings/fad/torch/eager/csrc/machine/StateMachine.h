@@ -304,10 +304,11 @@ Choice finish(Policy policy, const Ending &ending);
 /// what an operator saves takes no fewer bytes.
 Choice finishWhole(Policy policy, const Ending &ending);
 
-/// A choice that takes the place of `choice` once the reader is known not to
-/// save the value: a reader of which nothing is known may save what an operator
-/// does.
-Choice finishUnsaved(const Ending &ending, const Choice &choice);
+/// A choice that takes the place of `choice` once a reader of which nothing was
+/// known has saved the value, or has not: it may save what an operator does.
+Choice finishRead(const Ending &ending, const Choice &choice, bool isSaved);
+/// Whether that depends on the reader.
+bool waitsForReader(const Ending &ending, const Choice &choice);
 
 /// Why `choice` is left of a sequence, as a part of a sentence.
 std::string_view reason(Policy policy, const Ending &ending,

@@ -248,16 +248,6 @@ void countEnd(const StepPtr &steps, const Sources &sources) {
       ++step->ends;
 }
 
-void end(const at::Tensor &tensor, Value &value, const Waiting &waiting,
-         bool isSaved) {
-  Choice choice = {isSaved ? Kept::Operator : Kept::Sources, !isSaved};
-  if (!isSaved) {
-    value.sequence->runFrom(waiting.steps);
-    value.sequence->countEnd();
-  }
-  end(tensor, value, waiting.ending, choice);
-}
-
 void end(const at::Tensor &tensor, Value &value, const Ending &ending,
          const Choice &choice) {
   value.isFinished = true;

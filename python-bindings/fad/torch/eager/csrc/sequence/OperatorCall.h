@@ -93,15 +93,13 @@ void markShared(const Value &value, Sources &sources);
 /// Counts that a sequence of these operators ends.
 void countEnd(const StepPtr &steps, const Sources &sources);
 
-/// The end of a sequence that waits for the reader: steps which take the place
-/// of the result that an operator saved, unless the reader has saved it, too.
+/// The end of a sequence that waits for the reader: what is kept depends on
+/// whether that saves the value, as an operator does.
 struct Waiting {
   StepPtr steps;
   Ending ending;
+  Choice choice;
 };
-/// Ends it, where the reader is known to have saved the value, or not.
-void end(const at::Tensor &tensor, Value &value, const Waiting &waiting,
-         bool isSaved);
 
 /// Notes on a value what its sequence has left.
 void end(const at::Tensor &tensor, Value &value, const Ending &ending,

@@ -75,6 +75,17 @@ static NodePtr makePowerNode(edge_list edges, const at::Tensor &operand,
   return node;
 }
 
+NodePtr makeResultNode(torch::autograd::Edge operand,
+                       const at::Tensor &result) {
+  auto node = makeNode<torch::autograd::generated::ReluBackward0>(
+      edge_list{std::move(operand)});
+  // The tensor itself leads to what has this node.
+  at::Tensor saved = aliasOf(result);
+  node->result_ = torch::autograd::SavedVariable(saved, /*is_output=*/false);
+  node->add_input_metadata(saved);
+  return node;
+}
+
 void noteResult(const Call &call, Step &step, const at::Tensor &result) {
   step.isSum = call.use.saves == Saves::Nothing && !call.use.sums &&
                call.info.form != Form::Divide;

@@ -30,6 +30,10 @@ void noteResult(const Call &call, Step &step, const at::Tensor &result);
 /// nodes keep counts as well.
 std::vector<at::Tensor> keepResults(const StepPtr &end, int64_t bytes);
 
+/// PyTorch's node of the piecewise linear operator that saves its result, which
+/// is `relu`, where another node has saved that.
+NodePtr makeResultNode(torch::autograd::Edge operand, const at::Tensor &result);
+
 /// Adds the results that nodes keep, unless one was written to.
 void addKeptResults(const StepPtr &end, Values &values);
 
