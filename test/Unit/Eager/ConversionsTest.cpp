@@ -83,10 +83,8 @@ TEST(StateMachine, Conversions) {
   last.saved = last.value = 2 * (last.sources = 4);
   EXPECT_EQ(finish(Policy::Auto, last).kept, Kept::Operator);
   EXPECT_EQ(last.eager(), last.saved);
-  EXPECT_TRUE(waitsForReader(last, {Kept::Operator}));
-  EXPECT_EQ(finishRead(last, {Kept::Operator}, /*isSaved=*/true).kept,
-            Kept::Operator);
-  Choice unsaved = finishRead(last, {Kept::Operator}, /*isSaved=*/false);
+  EXPECT_TRUE(waitsForReader(last));
+  Choice unsaved = finishUnsaved(last, {Kept::Operator});
   EXPECT_EQ(unsaved.kept, Kept::Sources);
   // A later reader saves it.
   EXPECT_TRUE(unsaved.recomputes);

@@ -179,10 +179,7 @@ READ_LATER = (
     "two functions, of the double of a view and of its base",
     "a product of a multiple, and a function",
 )
-# Ones that begin with a view: the deferred engine keeps the source for the view, and the value for
-# another operator.
-OF_VIEWS = ("a square of a multiple, and of its view",)
-EXCEPT = {("fad", "interactive"): READ_LATER, ("auto", "deferred"): OF_VIEWS}
+EXCEPT = {("fad", "interactive"): READ_LATER}
 
 
 def keeps_no_more(function, policy, engine, is_view=False):

@@ -149,7 +149,7 @@ at::Tensor defer(Call &call) {
     node->held.factor = 1;
   if (node->held.form != Derivative::Number) {
     node->held.form = Derivative::Steps;
-    node->step = step;
+    node->setSteps(step);
     lazy.open = step;
   }
   for (auto &edge : sources)
@@ -173,7 +173,7 @@ at::Tensor defer(Call &call) {
   value->paid = call.decision.paid;
   value->constants = call.constants;
   value->sequence = node.get();
-  if (!node->step)
+  if (!lazy.open)
     value->step = step;
   if (call.widens) {
     widen(call, {node.get(), input}, *value);

@@ -28,8 +28,8 @@ SequenceNode *openNodeOf(LazyTensor &tensor) {
       !value->isCurrent())
     return nullptr;
   SequenceNode *node = value->sequence;
-  bool isOpen =
-      !node->isReleased && node->held.form == Derivative::Steps && node->step;
+  bool isOpen = !node->isReleased && node->held.form == Derivative::Steps &&
+                node->getSteps();
   return isOpen ? node : nullptr;
 }
 
@@ -83,7 +83,7 @@ static void keepDerivative(SequenceNode &node, at::Tensor derivative) {
   node.held.tensor = std::move(derivative);
   node.held.factor = 1;
   node.held.form = Derivative::Tensor;
-  node.step.reset();
+  node.setSteps(nullptr);
 }
 
 /// Keeps the derivative of a value of a type.
@@ -113,7 +113,7 @@ static Kept findUnread(LazyTensor &tensor) {
   Kept kept = finishWhole(Policy::Fad, endingOf(*value, false)).kept;
   if (kept != Kept::Operator && kept != Kept::Tensor)
     return kept;
-  Stretch stretch(*node, node->step);
+  Stretch stretch(*node, node->getSteps());
   bool isPaid = kept == Kept::Operator ? stretch.shared().empty()
                                        : stretch.saved() >= countBytes(tensor);
   return isPaid ? kept : Kept::Operators;
@@ -235,8 +235,9 @@ static at::Tensor deriveComputed(const StepPtr &step, const SequenceNode &node,
 static bool packDerivative(const at::Tensor &tensor, SequenceNode &node,
                            const LevelsPtr &levels) {
   OutsideModes guard;
+  const StepPtr steps = node.getSteps();
   at::Tensor derivative =
-      node.step ? deriveComputed(node.step, node, tensor) : node.held.tensor;
+      steps ? deriveComputed(steps, node, tensor) : node.held.tensor;
   if (!derivative.defined())
     return false;
   node.bits = levels ? packLevels(derivative, *levels)
@@ -273,7 +274,7 @@ static Choice keep(const at::Tensor &tensor, LazyTensor &lazy, Value &value,
                    Choice choice, const Ending &ending,
                    const LevelsPtr &levels) {
   SequenceNode &node = *value.sequence;
-  StepPtr step = node.step;
+  StepPtr step = node.getSteps();
   Choice instead = {Kept::Sources, ending.readerSaves};
   switch (choice.kept) {
   case Kept::Operator:
@@ -322,7 +323,7 @@ static Choice keep(const at::Tensor &tensor, LazyTensor &lazy, Value &value,
       OutsideModes guard;
       lazy.computeAs(computeForward);
     }
-    if (waitsForReader(ending, choice) ||
+    if ((choice.kept == Kept::Bits && waitsForReader(ending)) ||
         packDerivative(tensor, node,
                        choice.kept == Kept::Levels ? levels : nullptr))
       return choice;
@@ -343,7 +344,7 @@ std::optional<Waiting> finishDeferred(const at::Tensor &tensor, Value &value,
   if (!isCaptured)
     there.emplace(lazy.getStream());
   Ending ending;
-  Choice choice;
+  Choice choice, unsaved;
   StepPtr steps = value.steps();
   countEnd(steps, value.sources);
   if (openNodeOf(lazy)) {
@@ -351,8 +352,7 @@ std::optional<Waiting> finishDeferred(const at::Tensor &tensor, Value &value,
     ending = endingOf(value, readerSaves);
     ending.hasLevels = levels != nullptr;
     choice = finishWhole(value.policy, ending);
-    if (isCovered(value, ending, choice))
-      choice = {Kept::Sources, readerSaves};
+    unsaved = chooseUnsaved(value, ending, choice);
     bool hasSources =
         value.policy == Policy::Fad && !value.bits && value.sequence->isCovered;
     if (hasSources)
@@ -390,9 +390,12 @@ std::optional<Waiting> finishDeferred(const at::Tensor &tensor, Value &value,
   if (value.sequence && choice.kept == Kept::Sources)
     value.sequence->countEnd();
   lazy.leave();
-  bool hasOwn = value.sequence && value.sequence->held.own;
-  if (value.policy == Policy::Auto && waitsForReader(ending, choice) &&
-      (hasOwn || choice.kept == Kept::Bits))
+  bool waitsWithOperator = value.sequence && value.sequence->held.own &&
+                           choice.kept == Kept::Operator &&
+                           unsaved.kept == Kept::Sources;
+  if (value.policy == Policy::Auto && waitsWithOperator)
+    return Waiting{std::move(steps), ending, unsaved};
+  if (choice.kept == Kept::Bits && waitsForReader(ending))
     return Waiting{std::move(steps), ending, choice};
   end(tensor, value, ending, choice);
   return {};
@@ -402,14 +405,14 @@ std::optional<Waiting> finishDeferred(const at::Tensor &tensor, Value &value,
 static void keepSaved(const at::Tensor &tensor, SequenceNode &node) {
   node.held.own = makeResultNode(node.next_edge(0), tensor);
   node.held.form = Derivative::Operator;
-  node.step.reset();
+  node.setSteps(nullptr);
 }
 
 void endDeferred(const at::Tensor &tensor, Value &value, const Waiting &waiting,
                  bool isSaved) {
   SequenceNode &node = *value.sequence;
   const bool waitsWithBits = waiting.choice.kept == Kept::Bits;
-  Choice choice = finishRead(waiting.ending, waiting.choice, isSaved);
+  Choice choice = isSaved ? Choice{Kept::Operator, false} : waiting.choice;
   if (choice.kept == Kept::Operator && waitsWithBits)
     keepSaved(tensor, node);
   if (choice.kept == Kept::Bits && !packDerivative(tensor, node, nullptr))

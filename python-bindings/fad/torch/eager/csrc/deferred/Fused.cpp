@@ -65,12 +65,13 @@ std::pair<at::Tensor, at::Tensor> deriveFused(const StepPtr &end) {
   return {found[0], found[1]};
 }
 
-/// As `getGradientProgram`. Where casts are sources, forward does not meet it.
+/// As `getGradientProgram`. Forward does not meet it where casts are sources,
+/// or where the sequence has come to begin elsewhere.
 template <typename Find>
 static std::shared_ptr<Program>
 findGradients(const StepPtr &end, c10::ArrayRef<Source> sources, Find find) {
   auto program = getGradientProgram(end, sources, find);
-  if (end->isWide && !isReady(program))
+  if ((end->isWide || end->isMoved) && !isReady(program))
     see(*program);
   return program;
 }

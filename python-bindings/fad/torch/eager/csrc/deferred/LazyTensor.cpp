@@ -11,7 +11,6 @@
 #include "sequence/Bits.h"
 #include "sequence/Fork.h"
 #include <ATen/ops/empty_strided.h>
-#include <c10/core/TensorOptions.h>
 
 namespace fad::eager {
 
@@ -157,27 +156,6 @@ std::string_view name(Computed computed) {
       "operator by operator, as no kernel is called", "operator by operator",
       "by a kernel"};
   return names[static_cast<size_t>(computed)];
-}
-
-SavedValue::SavedValue(const at::Tensor &value)
-    : memory(value.storage().getWeakStorageImpl()),
-      counter(value.unsafeGetTensorImpl()->version_counter()),
-      version(static_cast<uint32_t>(counter.current_version())),
-      sizes(value.sizes().vec()), strides(value.strides().vec()),
-      offset(value.storage_offset()), options(value.options()) {}
-
-at::Tensor SavedValue::findSaved() const {
-  auto there = memory.lock();
-  if (!there || static_cast<uint32_t>(counter.current_version()) != version)
-    return {};
-  at::Tensor value = at::detail::make_tensor<c10::TensorImpl>(
-      c10::Storage(std::move(there)),
-      c10::DispatchKeySet(c10::computeDispatchKey(
-          options.dtype().toScalarType(), options.layout(), options.device())),
-      options.dtype());
-  value.unsafeGetTensorImpl()->set_sizes_and_strides(sizes, strides, offset);
-  value.unsafeGetTensorImpl()->set_version_counter(counter);
-  return value;
 }
 
 namespace {
@@ -346,7 +324,7 @@ std::vector<StepPtr> LazyTensors::findOpen() {
     for (const auto &place : tensors->getAll())
       place->visit([&](LazyTensor &lazy) {
         SequenceNode *node = tensors == own ? openNodeOf(lazy) : nullptr;
-        if (const StepPtr &step = node ? node->step : lazy.open;
+        if (const StepPtr &step = node ? node->getSteps() : lazy.open;
             step && (node || tensors != own))
           found.push_back(step);
       });

@@ -11,7 +11,7 @@
 #define FAD_EAGER_LAZYTENSOR_H
 
 #include "deferred/Streams.h"
-#include "sequence/Steps.h"
+#include "sequence/Path.h"
 #include "sequence/Value.h"
 #include <c10/core/TensorImpl.h>
 #include <list>
@@ -39,27 +39,6 @@ struct LazyPlace {
 
   std::mutex mutex;
   LazyTensor *tensor;
-};
-
-/// The memory of a value, as long as something has it, as a node that has saved
-/// the value, and nothing has written to it.
-class SavedValue final : public ComputedValue {
-public:
-  explicit SavedValue(const at::Tensor &value);
-  at::Tensor find() const override { return {}; }
-  at::Tensor findSaved() const override;
-  bool isIn(const c10::Storage &other) const override {
-    return other.unsafeGetStorageImpl() == memory._unsafe_get_target();
-  }
-
-private:
-  // The weak reference keeps the memory's address from being another's.
-  const c10::weak_intrusive_ptr<c10::StorageImpl> memory;
-  const c10::VariableVersion counter;
-  const uint32_t version;
-  const std::vector<int64_t> sizes, strides;
-  const int64_t offset;
-  const at::TensorOptions options;
 };
 
 /// A tensor whose owners do not become more.

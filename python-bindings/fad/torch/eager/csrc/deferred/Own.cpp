@@ -158,7 +158,7 @@ at::Tensor runOwn(const StepPtr &step, LazyTensor &tensor, Value &value,
     held.form = Derivative::Operator;
     held.own = std::move(own);
     node.held = std::move(held);
-    node.step.reset();
+    node.setSteps(nullptr);
     node.isFinished = true;
   }
   return replay.value().detach();

@@ -65,7 +65,7 @@ static bool packDerivative(const at::Tensor &tensor, Value &value,
   node->held.drop();
   node->held.form = Derivative::Tensor;
   node->held.isPiecewise = isPiecewise;
-  node->step.reset();
+  node->setSteps(nullptr);
   node->bits = bits;
   node->levels = levels;
   if (!levels)
@@ -118,8 +118,7 @@ std::optional<Waiting> finishInteractive(const at::Tensor &tensor, Value &value,
     ending.hasLevels = false;
     choice = finish(policy, ending);
   }
-  if (steps && isCovered(value, ending, choice))
-    choice = {Kept::Sources, readerSaves};
+  const Choice unsaved = chooseUnsaved(value, ending, choice);
   // Of a first operator, the readers before have PyTorch's own node.
   if (choice.kept == Kept::Sources && !value.sequence)
     choice = {Kept::Operator, false};
@@ -130,8 +129,8 @@ std::optional<Waiting> finishInteractive(const at::Tensor &tensor, Value &value,
   std::vector<at::Tensor> results = keepResults(
       steps,
       choice.kept == Kept::Sources ? ending.eager() - ending.inputs() : 0);
-  if (choice.kept == Kept::Bits && waitsForReader(ending, choice) &&
-      tensor.is_cpu() && mayOwnNode(tensor, value)) {
+  if (choice.kept == Kept::Bits && waitsForReader(ending) && tensor.is_cpu() &&
+      mayOwnNode(tensor, value)) {
     ownNode(tensor, value);
     value.isFinished = true;
     return Waiting{steps, ending, choice};
@@ -140,7 +139,7 @@ std::optional<Waiting> finishInteractive(const at::Tensor &tensor, Value &value,
   case Kept::Sources:
     value.sequence->held.drop();
     value.sequence->held.form = Derivative::Steps;
-    value.sequence->step = steps;
+    value.sequence->setSteps(steps);
     value.sequence->results = std::move(results);
     value.sequence->countEnd();
     value.step.reset();
@@ -154,13 +153,10 @@ std::optional<Waiting> finishInteractive(const at::Tensor &tensor, Value &value,
   default:
     break;
   }
-  // The policy fad goes on with any value.
-  if (policy == Policy::Auto && choice.kept == Kept::Operator && held.operand)
-    if (auto operand = held.operand->lock())
-      static_cast<Value &>(*operand).save();
-  if (steps && value.sequence && waitsForReader(ending, choice)) {
+  if (steps && value.sequence && choice.kept == Kept::Operator &&
+      unsaved.kept == Kept::Sources) {
     value.isFinished = true;
-    return Waiting{steps, ending, choice};
+    return Waiting{steps, ending, unsaved};
   }
   end(tensor, value, ending, choice);
   return {};
@@ -168,7 +164,7 @@ std::optional<Waiting> finishInteractive(const at::Tensor &tensor, Value &value,
 
 void endInteractive(const at::Tensor &tensor, Value &value,
                     const Waiting &waiting, bool isSaved) {
-  Choice choice = finishRead(waiting.ending, waiting.choice, isSaved);
+  Choice choice = isSaved ? Choice{Kept::Operator, false} : waiting.choice;
   if (choice.kept == Kept::Sources) {
     value.sequence->runFrom(waiting.steps);
     value.sequence->countEnd();

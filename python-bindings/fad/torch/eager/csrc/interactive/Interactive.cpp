@@ -324,7 +324,7 @@ static void extend(Call &call, const at::Tensor &result) {
       c10::elementSize(call.use.type) > call.tensor(0).element_size();
   node->next_edges().reserve(sources.size() + call.count());
   if (node->held.form == Derivative::Steps)
-    node->step = std::move(step);
+    node->setSteps(std::move(step));
   for (Edge &edge : sources)
     node->addSource(std::move(edge));
   for (size_t i = 0; i < call.count(); ++i)

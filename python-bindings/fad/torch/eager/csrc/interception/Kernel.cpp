@@ -244,15 +244,21 @@ static void findEdges(Call &call) {
 
 /// Ends sequences at views of whose values the operator's own begins. That may
 /// keep the value, which pays for no other then; and the view keeps no source.
+/// Nor do sequences that have the value within them, where the operator saves
+/// it.
 static void endBases(const Call &call) {
   for (size_t i = 0; i < call.count(); ++i) {
-    Value *view = call.values[i] ? nullptr : anyValueOf(call.tensor(i));
-    if (!view || !view->base.defined())
+    Value *own = call.values[i] ? nullptr : anyValueOf(call.tensor(i));
+    if (!own || !own->isCurrent())
       continue;
-    view->step.reset();
-    const at::Tensor base = view->base;
-    if (Value *value = valueOf(base))
+    const at::Tensor base = own->base.defined() ? own->base : call.tensor(i);
+    Value *value = own->base.defined() ? valueOf(base) : own;
+    if (own->base.defined())
+      own->step.reset();
+    if (own->base.defined() && value)
       finishAtOnce(base, *value);
+    if (value && call.use.saves == Saves::Input && value->isWithin())
+      value->save();
   }
 }
 

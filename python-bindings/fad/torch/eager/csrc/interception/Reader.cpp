@@ -34,11 +34,11 @@ namespace {
 struct Reading {
   at::Tensor tensor; ///< or a view of it
   Value *value;      ///< of the tensor, not of the view
-  bool isSaved;      ///< by the reader's node
-  /// An end that waits for the reader, and the tensor's owners but its
-  /// arguments.
+  bool isSaved;      ///< by the reader's node, which can compute it
+  /// An end that waits for the reader. The tensor's owners but its arguments,
+  /// where it makes a difference whether the reader saves it.
   std::optional<Waiting> waiting = {};
-  size_t owners = 0;
+  std::optional<size_t> owners = {};
 };
 } // namespace
 
@@ -69,29 +69,53 @@ static at::Tensor baseOf(const at::Tensor &tensor) {
   return own && own->base.defined() ? own->base : tensor;
 }
 
+/// Operators need not see a tensor whose sequence has ended, unless they
+/// compute what they save of it, or sequences may come to begin there.
+static void leave(const Reading &reading) {
+  if (!reading.value->isRecomputed && !reading.value->isWithin())
+    removeKey(reading.tensor);
+}
+
 /// Ends a sequence that waits for a reader.
 static void endWaiting(const at::Tensor &tensor, Value &value,
                        const Waiting &waiting, bool isSaved) {
   auto end = value.isDeferred ? endDeferred : endInteractive;
   end(tensor, value, waiting, isSaved);
+  if (isSaved && value.isWithin())
+    value.save();
 }
 
 void finishAtOnce(const at::Tensor &tensor, Value &value) {
   if (auto waiting = finish(tensor, value, /*readerSaves=*/false))
     endWaiting(tensor, value, *waiting, /*isSaved=*/true);
+  const Held &held = value.description();
+  if (value.isWithin() && held.form == Derivative::Operator && held.isLast &&
+      held.saves == Saves::Result)
+    value.save();
 }
 
 static void endWaiting(const Reading &reading, bool isSaved) {
   endWaiting(baseOf(reading.tensor), *reading.value, *reading.waiting, isSaved);
-  if (!reading.value->isRecomputed)
-    removeKey(reading.tensor);
+  leave(reading);
 }
 
-static void endWaiting(c10::ArrayRef<Reading> readings) {
-  // One owner is the reading itself.
-  for (const Reading &reading : readings)
-    if (reading.waiting)
-      endWaiting(reading, reading.tensor.use_count() > reading.owners + 1);
+/// Looks at what a reader has saved.
+static void noteSaved(c10::ArrayRef<Reading> readings) {
+  for (const Reading &reading : readings) {
+    if (!reading.owners)
+      continue;
+    // The reading itself is one, and so are later ones of the tensor.
+    size_t owners = *reading.owners;
+    for (const Reading *each = &reading; each != readings.end(); ++each)
+      owners += each->tensor.is_same(reading.tensor);
+    bool isSaved = reading.tensor.use_count() > owners;
+    if (reading.waiting) {
+      endWaiting(reading, isSaved);
+    } else if (isSaved && reading.value->isWithin()) {
+      reading.value->save();
+      leave(reading);
+    }
+  }
 }
 
 /// The same after an error of the reader, which is on its way and which a
@@ -159,11 +183,12 @@ static void read(const c10::OperatorHandle &op, const Reader &reader,
     own->step.reset();
   if (isObserved())
     observeReader(op.operator_name(), base, isSaved, value->isRecomputed);
-  if (waiting) {
-    size_t owners = countOthers(tensor, arguments) - base.is_same(tensor);
-    readings.push_back({tensor, value, false, std::move(waiting), owners});
-  } else if (value->isRecomputed)
-    readings.push_back({tensor, value, isSaved});
+  Reading reading = {tensor, value, isSaved && value->isRecomputed,
+                     std::move(waiting)};
+  if (reading.waiting || (value->isWithin() && !reading.isSaved))
+    reading.owners = countOthers(tensor, arguments) - base.is_same(tensor) - 1;
+  if (reading.owners || value->isRecomputed)
+    readings.push_back(std::move(reading));
   else
     removeKey(tensor);
 }
@@ -228,7 +253,7 @@ void readBoxed(const c10::OperatorHandle &op, c10::DispatchKeySet keys,
     endAfterError(readings);
     throw;
   }
-  endWaiting(readings);
+  noteSaved(readings);
   size_t returns = op.schema().returns().size();
   if (readings.empty() || !returns ||
       !(*stack)[stack->size() - returns].isTensor())

@@ -225,20 +225,16 @@ Choice finish(Policy policy, const Ending &ending) {
   return ending.hasLevels && !isFree ? Choice{Kept::Levels, false} : choice;
 }
 
-Choice finishRead(const Ending &ending, const Choice &choice, bool isSaved) {
-  if (ending.derivative != Derivative::Operator || !ending.isLast ||
-      ending.saves != Saves::Result || ending.readerSaves)
-    return choice;
-  if (isSaved)
-    return choice.kept == Kept::Bits ? Choice{Kept::Operator, false} : choice;
-  return choice.kept == Kept::Operator && isNarrowerThanResult(ending)
-             ? Choice{Kept::Sources, true}
-             : choice;
+bool waitsForReader(const Ending &ending) {
+  return ending.derivative == Derivative::Operator && ending.isLast &&
+         ending.saves == Saves::Result && !ending.readerSaves;
 }
 
-bool waitsForReader(const Ending &ending, const Choice &choice) {
-  return finishRead(ending, choice, /*isSaved=*/true).kept !=
-         finishRead(ending, choice, /*isSaved=*/false).kept;
+Choice finishUnsaved(const Ending &ending, const Choice &choice) {
+  return choice.kept == Kept::Operator && waitsForReader(ending) &&
+                 isNarrowerThanResult(ending)
+             ? Choice{Kept::Sources, true}
+             : choice;
 }
 
 Choice finishWhole(Policy policy, const Ending &ending) {

@@ -304,11 +304,12 @@ Choice finish(Policy policy, const Ending &ending);
 /// what an operator saves takes no fewer bytes.
 Choice finishWhole(Policy policy, const Ending &ending);
 
-/// A choice that takes the place of `choice` once a reader of which nothing was
-/// known has saved the value, or has not: it may save what an operator does.
-Choice finishRead(const Ending &ending, const Choice &choice, bool isSaved);
-/// Whether that depends on the reader.
-bool waitsForReader(const Ending &ending, const Choice &choice);
+/// Whether the value is a result that its operator saves: a reader of which
+/// nothing is known may save it as well.
+bool waitsForReader(const Ending &ending);
+/// A choice that takes the place of `choice` once the reader is known not to
+/// save the value.
+Choice finishUnsaved(const Ending &ending, const Choice &choice);
 
 /// Why `choice` is left of a sequence, as a part of a sentence.
 std::string_view reason(Policy policy, const Ending &ending,

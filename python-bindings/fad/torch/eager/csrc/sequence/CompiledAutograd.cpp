@@ -22,6 +22,22 @@ namespace fad::eager {
 using torch::autograd::variable_list;
 namespace compiled = torch::dynamo::autograd;
 
+static Owned<SequenceNode> copy(const SequenceNode &node);
+
+/// The steps, which begin at values of copies of nodes.
+static StepPtr copyStarts(const StepPtr &end) {
+  Starts starts;
+  if (end)
+    for (const StepPtr &start : findStarts(end)) {
+      StepPtr made =
+          makeStart(*start, start->value.tensor,
+                    copy(static_cast<const SequenceNode &>(*start->start)));
+      made->value.version = start->value.version;
+      starts.emplace(start.get(), std::move(made));
+    }
+  return starts.empty() ? end : beginAt(end, starts);
+}
+
 /// The work of a node in backward, whose own may be released before the program
 /// runs.
 static Owned<SequenceNode> copy(const SequenceNode &node) {
@@ -29,7 +45,7 @@ static Owned<SequenceNode> copy(const SequenceNode &node) {
   for (size_t i = 0; i < node.sources.size(); ++i)
     made->addSource(node.next_edge(i));
   made->held = node.held;
-  made->step = node.step;
+  made->setSteps(copyStarts(node.getSteps()));
   made->results = node.results;
   made->bits = node.bits;
   std::copy(node.values, node.values + 2, made->values);

@@ -39,7 +39,7 @@ Holdings holdingsOf(torch::autograd::Node &node) {
   auto *sequence = castTo<SequenceNode>(&node);
   if (!sequence)
     return holdings;
-  holdings.add(sequence->step);
+  holdings.add(sequence->getSteps());
   for (const at::Tensor &result : sequence->results)
     holdings.add("result", result);
   holdings.add("derivative", sequence->held.tensor);

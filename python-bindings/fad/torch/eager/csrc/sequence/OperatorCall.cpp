@@ -220,13 +220,23 @@ static bool savesCovered(const Held &held) {
   return node && node->isCovered;
 }
 
-bool isCovered(const Value &value, const Ending &ending, const Choice &choice) {
+static bool isCovered(const Value &value, const Ending &ending,
+                      const Choice &choice) {
   bool keepsOneOperator =
       choice.kept == Kept::Operator || choice.kept == Kept::Bits;
   return keepsOneOperator && value.policy == Policy::Auto && value.sequence &&
          (value.sequence->isCovered || savesCovered(value.sequence->held)) &&
          ending.inputs() <=
              ending.saved + (ending.readerSaves ? ending.value : 0);
+}
+
+Choice chooseUnsaved(const Value &value, const Ending &ending, Choice &choice) {
+  if (!value.steps() || !isCovered(value, ending, choice))
+    return finishUnsaved(ending, choice);
+  const Choice sources = {Kept::Sources, ending.readerSaves};
+  if (choice.kept != Kept::Operator || !waitsForReader(ending))
+    choice = sources;
+  return sources;
 }
 
 void markShared(const Value &value, Sources &sources) {
@@ -252,6 +262,11 @@ void end(const at::Tensor &tensor, Value &value, const Ending &ending,
          const Choice &choice) {
   value.isFinished = true;
   value.isRecomputed = choice.recomputes;
+  // The policy fad goes on with any value.
+  if (value.policy == Policy::Auto && choice.kept == Kept::Operator)
+    if (const auto &operand = value.description().operand)
+      if (auto saved = operand->lock())
+        static_cast<Value &>(*saved).save();
   if (!choice.recomputes)
     value.step.reset();
   if (value.sequence)

@@ -84,9 +84,11 @@ c10::SmallVector<torch::autograd::Edge, 2> findJoined(const Call &call);
 /// Finds the derivative of the result but for its node and its tensor.
 void describeHeld(const Call &call, Held &held);
 
-/// Whether a sequence that goes on from the value keeps the sources, so that
-/// what one operator saved, or its bits, would be kept beside them.
-bool isCovered(const Value &value, const Ending &ending, const Choice &choice);
+/// Where a sequence that goes on from the value keeps the sources, so that what
+/// one operator saved, or its bits, would be kept beside them, those sources
+/// are chosen. A result waits for a reader, which may save it as well. Returns
+/// the choice where the reader does not.
+Choice chooseUnsaved(const Value &value, const Ending &ending, Choice &choice);
 
 /// Marks the sources of a value at which another sequence begins.
 void markShared(const Value &value, Sources &sources);
@@ -98,7 +100,7 @@ void countEnd(const StepPtr &steps, const Sources &sources);
 struct Waiting {
   StepPtr steps;
   Ending ending;
-  Choice choice;
+  Choice choice; ///< where the reader has not saved it
 };
 
 /// Notes on a value what its sequence has left.

@@ -48,7 +48,7 @@ static const c10::StorageImpl *memoryOf(const at::Tensor &tensor) {
 /// Whether all elements of a tensor are those of its memory, and not negated.
 static bool canCopy(const at::Tensor &tensor);
 
-void addReader(const StepPtr &step) {
+void addReader(const StepPtr &step, bool isNew) {
   bool isWritten = false;
   auto add = [&](Step::Constant &input) {
     const c10::StorageImpl *memory = memoryOf(input.tensor);
@@ -57,7 +57,8 @@ void addReader(const StepPtr &step) {
     if (!step->stream)
       step->stream = getCurrentStream(input.tensor.device());
     isWritten |= readers().isWritten(memory);
-    input.version = static_cast<uint32_t>(input.tensor._version());
+    if (isNew)
+      input.version = static_cast<uint32_t>(input.tensor._version());
     Step::Readers &own = readers().all[memory];
     step->read.emplace_back(memory, own.emplace(own.end(), step));
     ++readings;

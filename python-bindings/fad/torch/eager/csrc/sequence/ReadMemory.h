@@ -23,8 +23,9 @@ namespace fad::eager {
 /// Whether any step of the process reads memory.
 bool hasReaders();
 /// Notes that a new step reads the memory of its tensors, at the versions that
-/// they have now. A source that another thread is writing to gets a copy.
-void addReader(const StepPtr &step);
+/// they have now, or, where it is no new one but a copy, at those that they
+/// had. A source that another thread is writing to gets a copy.
+void addReader(const StepPtr &step, bool isNew = true);
 /// The step does not any more.
 void removeReader(Step &step);
 /// The steps that read memory of a tensor, in all threads.

@@ -24,9 +24,9 @@ namespace {
 /// after it was saved is not seen, and changes nothing: the value is what it
 /// was.
 struct Recompute : torch::autograd::SavedVariableHooks {
-  Recompute(StepPtr step, Owned<SequenceNode> node, c10::TensorImpl *whole,
+  Recompute(PathPtr path, Owned<SequenceNode> node, c10::TensorImpl *whole,
             const at::Tensor &tensor)
-      : step(std::move(step)), node(std::move(node)),
+      : path(std::move(path)), node(std::move(node)),
         layout(whole->strides().vec()), sizes(tensor.sizes().vec()),
         strides(tensor.strides().vec()), offset(tensor.storage_offset()) {}
 
@@ -34,7 +34,7 @@ struct Recompute : torch::autograd::SavedVariableHooks {
 
   at::Tensor call_unpack_hook() override {
     if (C10_UNLIKELY(peek.isOn)) {
-      peek.found.add(step);
+      peek.found.add(path->get());
       TORCH_CHECK(false, "fad.torch.saved_memory reads, and does not compute");
     }
     at::Tensor value = compute().detach();
@@ -57,6 +57,7 @@ struct Recompute : torch::autograd::SavedVariableHooks {
 
   /// The node of the sequence needs the same values: they are left for it.
   at::Tensor compute() {
+    const StepPtr step = path->get();
     std::lock_guard<std::mutex> lock(step->mutex);
     if (step->shared)
       return step->shared->value();
@@ -67,7 +68,7 @@ struct Recompute : torch::autograd::SavedVariableHooks {
     return step->shared->value();
   }
 
-  StepPtr step;
+  PathPtr path;
   Owned<SequenceNode> node;
   /// The strides of the whole value, and what the reader has of it.
   std::vector<int64_t> layout, sizes, strides;
@@ -87,10 +88,15 @@ static void replace(SavedVariable &saved, const at::Tensor &tensor,
   PlainGuard guard;
   KeepEscaped keep(tensor);
   Owned<SequenceNode> node;
-  if (value.sequence && value.sequence->held.form == Derivative::Steps)
+  PathPtr path;
+  if (value.sequence && value.sequence->held.form == Derivative::Steps) {
     node = share(value.sequence);
+    path = node->getPath();
+  }
+  if (!path)
+    path = std::make_shared<Path>(value.steps());
   saved.register_hooks(std::make_unique<Recompute>(
-      value.steps(), std::move(node), value.tensor, *data));
+      std::move(path), std::move(node), value.tensor, *data));
 }
 
 void replaceSaved(torch::autograd::Node &reader, const at::Tensor &tensor,

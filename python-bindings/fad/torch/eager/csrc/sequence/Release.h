@@ -49,6 +49,11 @@ template <typename T> Owned<T> share(T *node) {
   return node ? std::static_pointer_cast<T>(node->getptr()) : nullptr;
 }
 
+/// The same of a node that may have none any more: null then.
+template <typename T> Owned<T> shareAlive(T *node) {
+  return std::static_pointer_cast<T>(node->weak_from_this().lock());
+}
+
 inline int64_t countOwners(torch::autograd::Node *node) {
   return node->weak_from_this().use_count();
 }
@@ -64,6 +69,10 @@ Owned<T> makeNode(Arguments &&...arguments) {
 
 template <typename T> Owned<T> share(T *node) {
   return Owned<T>::unsafe_reclaim_from_nonowning(node);
+}
+
+template <typename T> Owned<T> shareAlive(T *node) {
+  return Owned<T>::reclaim(c10::raw::weak_intrusive_ptr::lock(node));
 }
 
 inline int64_t countOwners(torch::autograd::Node *node) {

@@ -57,85 +57,6 @@ void SequenceNode::skipCastsOf(const Node *operand) {
   }
 }
 
-/// The nodes of the values that a node skips.
-static std::vector<SequenceNode *> skippedBy(const SequenceNode &node) {
-  std::vector<SequenceNode *> all;
-  for (size_t i = node.sources.size(); i < node.num_outputs(); ++i)
-    if (auto *other = castTo<SequenceNode>(node.next_edge(i).function.get()))
-      all.push_back(other);
-  return all;
-}
-
-template <typename Visit> void SequenceNode::visitWithin(Visit visit) {
-  c10::SmallVector<SequenceNode *, 8> open = {this};
-  while (!open.empty()) {
-    const SequenceNode *node = open.pop_back_val();
-    for (size_t i = node->sources.size(); i < node->num_outputs(); ++i) {
-      const Edge &edge = node->next_edge(i);
-      auto *other = castTo<SequenceNode>(edge.function.get());
-      if (!other || !visit(*other))
-        continue;
-      if (other->ends == 1) {
-        open.push_back(other);
-      } else if (node != this) {
-        // A path of edges to it gives it its place in the order of backward.
-        ++other->skips;
-        next_edges().push_back(edge);
-      }
-    }
-  }
-}
-
-void SequenceNode::countEnd() {
-  // A backward that runs, and reads a value, has counted the edges of its
-  // nodes.
-  if (!torch::autograd::get_current_graph_task_exec_info())
-    countWithin();
-  cover(step);
-}
-
-void SequenceNode::countWithin() {
-  std::vector<SequenceNode *> shared;
-  visitWithin([&](SequenceNode &other) {
-    if (other.counted.exchange(number) == number)
-      return false;
-    if (++other.ends == 2)
-      shared.push_back(&other);
-    return true;
-  });
-  for (SequenceNode *each : shared) {
-    std::unordered_set<SequenceNode *> seen;
-    each->visitWithin([&](SequenceNode &other) {
-      return other.ends && seen.insert(&other).second;
-    });
-  }
-}
-
-void SequenceNode::cover(const StepPtr &steps) {
-  for (SequenceNode *other : skippedBy(*this)) {
-    if (other->isCovered)
-      continue;
-    other->isCovered = true;
-    if (other->isFinished && other->keepsOneOperator())
-      other->runFrom(findStep(steps, other->number));
-    other->cover(steps);
-  }
-}
-
-bool SequenceNode::keepsOneOperator() const {
-  return !isReleased &&
-         (held.form == Derivative::Operator || (bits.defined() && !levels));
-}
-
-void SequenceNode::runFrom(const StepPtr &steps) {
-  if (!steps)
-    return;
-  held.drop();
-  held.form = Derivative::Steps;
-  bits.reset();
-  step = steps;
-}
-
 void SequenceNode::leadTo(Edge edge) {
   drop();
   isReleased = false;
@@ -159,9 +80,9 @@ void SequenceNode::finish() {
     if (auto *other = castTo<SequenceNode>(next_edge(i).function.get()))
       --other->skips;
   isEnded = true;
+  leaveWithin();
   sources.clear();
-  given.reset();
-  drop();
+  release();
 }
 
 bool SequenceNode::holdsNothing() const {
@@ -187,15 +108,33 @@ void SequenceNode::drop() {
   isReleased = !holdsNothing();
   handle.reset();
   held.drop();
-  step.reset();
+  setSteps(nullptr);
   results.clear();
   bits.reset();
 }
 
 void SequenceNode::release() {
   drop();
+  // Memory goes after the lock.
+  StepPtr before;
   std::lock_guard<std::mutex> lock(access);
-  given.reset();
+  before = std::move(given);
+}
+
+PathPtr SequenceNode::getPath() const {
+  std::lock_guard<std::mutex> lock(access);
+  return path;
+}
+
+StepPtr SequenceNode::getSteps() const {
+  PathPtr own = getPath();
+  return own ? own->get() : StepPtr();
+}
+
+void SequenceNode::setSteps(StepPtr steps) {
+  PathPtr other = steps ? std::make_shared<Path>(std::move(steps)) : PathPtr();
+  std::lock_guard<std::mutex> lock(access);
+  path.swap(other);
 }
 
 at::Tensor filled(double number, const at::Tensor &like) {
@@ -322,7 +261,7 @@ std::unique_ptr<Replay> SequenceNode::replay(const StepPtr &end) {
     if (!other || !other->isShared() || !runsLater(other))
       continue;
     StepPtr step = findStep(end, other->number);
-    bool isNew = step && step != end &&
+    bool isNew = step && step != end && step->op &&
                  std::none_of(cuts.begin(), cuts.end(),
                               [&](const Cut &cut) { return cut.step == step; });
     if (isNew)
@@ -332,11 +271,9 @@ std::unique_ptr<Replay> SequenceNode::replay(const StepPtr &end) {
   return std::make_unique<Replay>(end, sources, cuts);
 }
 
-StepPtr SequenceNode::findSteps() {
-  if (step)
-    return step;
+StepPtr SequenceNode::findSteps() const {
   std::lock_guard<std::mutex> lock(access);
-  return given;
+  return path ? path->get() : given;
 }
 
 /// Where gradients go, in the order of the edges, and each once.
@@ -354,20 +291,65 @@ variable_list SequenceNode::pullSteps(std::unique_ptr<Replay> replay,
                                       const StepPtr &steps,
                                       const at::Tensor &gradient,
                                       const Edge &needed, bool sharesValues) {
+  // The steps may have come to begin at values of other nodes.
+  std::vector<Source> begins(sources.begin(), sources.end());
+  torch::autograd::edge_list edges(next_edges().begin(),
+                                   next_edges().begin() +
+                                       static_cast<ptrdiff_t>(sources.size()));
+  for (const StepPtr &start : findStarts(steps)) {
+    begins.push_back(start->source);
+    edges.emplace_back(start->start, start->source.input);
+  }
+  const size_t most = sharesValues ? num_outputs() : sources.size();
   if (at::GradMode::is_enabled())
-    return Replay(steps, sources, {next_edges().data(), sources.size()},
-                  Originals(steps))
-        .pullWithGraph(gradient, sources);
+    return passOn(begins, edges, most,
+                  Replay(steps, begins, edges, Originals(steps))
+                      .pullWithGraph(gradient, begins));
   if (replay && replay->isCut() && !sharesValues)
     replay.reset();
   if (!replay && steps->kernels)
-    if (variable_list pulled = steps->kernels->pull(steps, gradient, sources);
+    if (variable_list pulled = steps->kernels->pull(steps, gradient, begins);
         !pulled.empty())
-      return pulled;
+      return passOn(begins, edges, most, std::move(pulled));
   if (!replay)
     replay = sharesValues ? this->replay(steps)
                           : std::make_unique<Replay>(steps, sources);
-  return replay->pull(gradient, findPlaces(sharesValues), needed);
+  std::vector<Source> places = findPlaces(sharesValues);
+  for (const Source &begin : begins)
+    if (std::find(places.begin(), places.end(), begin) == places.end())
+      places.push_back(begin);
+  return passOn(places, edges, most, replay->pull(gradient, places, needed));
+}
+
+variable_list SequenceNode::passOn(const std::vector<Source> &places,
+                                   const torch::autograd::edge_list &begins,
+                                   size_t most,
+                                   variable_list &&gradients) const {
+  variable_list result(most);
+  auto add = [&](const Source &place, at::Tensor &&gradient) {
+    for (size_t i = 0; i < most; ++i)
+      if (sourceOf(next_edge(i)) == place) {
+        at::Tensor &sum = result[i];
+        sum = sum.defined() ? sum + gradient : std::move(gradient);
+        return true;
+      }
+    return false;
+  };
+  for (size_t k = 0; k < places.size(); ++k) {
+    if (!gradients[k].defined() || add(places[k], std::move(gradients[k])))
+      continue;
+    // No edge leads to the node, which comes later in backward.
+    for (const Edge &begin : begins)
+      if (sourceOf(begin) == places[k]) {
+        auto &node = static_cast<SequenceNode &>(*begin.function);
+        variable_list passed = node.pull({std::move(gradients[k])});
+        for (size_t i = 0; i < passed.size(); ++i)
+          if (passed[i].defined())
+            add(node.sources[i], std::move(passed[i]));
+        break;
+      }
+  }
+  return result;
 }
 
 variable_list SequenceNode::pullOwn(const at::Tensor &gradient,

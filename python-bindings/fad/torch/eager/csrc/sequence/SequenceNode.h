@@ -11,6 +11,7 @@
 #define FAD_EAGER_SEQUENCENODE_H
 
 #include "sequence/FewBits.h"
+#include "sequence/Path.h"
 #include "sequence/Value.h"
 #include <atomic>
 
@@ -24,9 +25,8 @@ struct SequenceNode final : MortalNode {
   Sources sources;
   /// The derivative so far.
   Held held;
-  /// Where backward runs the sequence again, and results that it does not
-  /// compute then.
-  StepPtr step;
+  /// Where backward runs the sequence again: results that it does not compute
+  /// then.
   std::vector<at::Tensor> results;
   /// Bits of a derivative with two values, or the numbers of levels.
   at::Tensor bits;
@@ -61,6 +61,13 @@ struct SequenceNode final : MortalNode {
   void skipCastsOf(const torch::autograd::Node *operand);
   /// Has backward run these operators again.
   void runFrom(const StepPtr &steps);
+  /// These, or null; and with the readers of the value.
+  StepPtr getSteps() const;
+  PathPtr getPath() const;
+  void setSteps(StepPtr steps);
+  /// Notes that something else has saved the value. Sequences that have it
+  /// within them begin there, where that lets go of a source.
+  void save(const at::Tensor &value);
   /// Passes a gradient of the value to the last of the operators' own nodes.
   void leadTo(torch::autograd::Edge edge);
   /// Notes, where backward runs the sequence again, which values are within it.
@@ -98,6 +105,12 @@ protected:
   apply(torch::autograd::variable_list &&gradients) override;
 
 private:
+  /// Finds values that something may save, or has saved.
+  void findWithin();
+  /// Begins at those of them that have been saved.
+  void beginAtSaved();
+  void leaveWithin();
+  at::Tensor findSaved() const;
   /// Calls a function with the nodes of the values within the sequence, from
   /// the last one, and goes on from those that no other has, where it returns
   /// true. Adds edges to the others.
@@ -110,9 +123,17 @@ private:
   /// Notes that these steps are kept of a sequence that goes on from the value.
   /// A node that keeps what its operator saved, too, lets go of that.
   void cover(const StepPtr &steps);
+  /// The lock of `path`, `given` and `saved`, which several threads may read.
+  mutable std::mutex access;
+  PathPtr path;
   /// The steps of a value that was shared in a backward.
-  std::mutex access;
   StepPtr given;
+  /// The value that something else has saved.
+  std::shared_ptr<const ComputedValue> saved;
+  /// Of values within the sequence, which it owns; and of sequences that have
+  /// this one's value within them, behind a lock of the process.
+  std::vector<SequenceNode *> within, around;
+  std::atomic<uint64_t> walk{0};
   /// An object that stands for the node in a program of compiled autograd.
   mutable at::Tensor handle;
 
@@ -124,7 +145,7 @@ private:
   bool isShared() const;
   /// The value, which waits for this node with what gives its derivative.
   at::Tensor shareValue(const StepPtr &steps);
-  StepPtr findSteps();
+  StepPtr findSteps() const;
   std::vector<Source> findPlaces(bool sharesValues) const;
   const torch::autograd::Edge *findNeeded() const;
   at::Tensor multiply(const at::Tensor &gradient, at::Tensor derivative);
@@ -136,6 +157,12 @@ private:
                                            const at::Tensor &gradient,
                                            const torch::autograd::Edge &needed,
                                            bool sharesValues);
+  /// Gradients for the first `most` edges, of those of places. `begins` lead to
+  /// the nodes of values at which the steps begin.
+  torch::autograd::variable_list
+  passOn(const std::vector<Source> &places,
+         const torch::autograd::edge_list &begins, size_t most,
+         torch::autograd::variable_list &&gradients) const;
 };
 
 /// Whether backward will run a node after what it runs now.

@@ -61,23 +61,23 @@ public:
 /// A tensor that shares memory and version with another, without its graph.
 at::Tensor aliasOf(const at::Tensor &tensor);
 
-/// An operator of a sequence with its constants, or a source. Steps hold no
-/// value that a sequence computes.
-struct Step : c10::intrusive_ptr_target {
-  struct Constant {
-    at::Tensor tensor;
-    uint32_t version;
-    /// How many silent writes there had been.
-    uint64_t silentWrites = countSilentWrites();
-    /// Of a source: whether it is a leaf, and whether an operator has computed
-    /// it. Other memory, such as that of sharded parameters, may be freed and
-    /// filled again for backward.
-    bool isLeaf = false, isIntermediate = false;
-    /// Of an operator: what it got, of which `tensor` is an alias. Somebody may
-    /// call its `requires_grad_` later.
-    std::optional<WeakTensor> original = {};
-  };
+/// A tensor that an operator of a sequence reads.
+struct StepInput {
+  at::Tensor tensor;
+  uint32_t version;
+  /// How many silent writes there had been.
+  uint64_t silentWrites = countSilentWrites();
+  /// Of a source: whether it is a leaf, and whether an operator has computed
+  /// it. Other memory, such as that of sharded parameters, may be freed and
+  /// filled again for backward.
+  bool isLeaf = false, isIntermediate = false;
+  /// Of an operator: what it got, of which `tensor` is an alias. Somebody may
+  /// call its `requires_grad_` later.
+  std::optional<WeakTensor> original = {};
+};
 
+/// All of a step that a copy of it has, too.
+struct StepFacts {
   /// Orders steps as they were executed.
   uint64_t number = 0;
   /// How many operators lead to the value.
@@ -91,7 +91,7 @@ struct Step : c10::intrusive_ptr_target {
   c10::SmallVector<c10::IValue, 3> arguments;
   /// Places among the arguments, and what is there.
   c10::SmallVector<std::pair<size_t, StepPtr>, 2> operands;
-  std::vector<Constant> constants;
+  std::vector<StepInput> constants;
 
   /// Of the interactive engine: whether the result is a sum of the operands,
   /// each times a number, or a power of the operand, and its type; or the
@@ -101,10 +101,9 @@ struct Step : c10::intrusive_ptr_target {
   double factors[2] = {1, 1};
   c10::ScalarType type = c10::ScalarType::Undefined;
   Slope slope = Slope::Unknown;
-  std::optional<Constant> result;
+  std::optional<StepInput> result;
   bool hasResults = false;
   std::optional<WeakTensor> kept;
-  std::atomic<bool> isKept{false};
 
   /// Of a step that the deferred engine has recorded: the kernels, and the
   /// tensor that the operator's node saves.
@@ -112,21 +111,36 @@ struct Step : c10::intrusive_ptr_target {
   Policy policy = Policy::Auto;
   Saves saves = Saves::Nothing;
   bool isLinear = true;
-  /// Kernels that compute the value, once that was asked for.
-  std::shared_ptr<Program> program;
-
   /// Of a deferred one: the place of its tensor (`LazyPlace`).
   std::shared_ptr<void> place;
+
+  /// Of a source, or of a cast to a wider type.
+  Source source;
+  /// Of a source; of a deferred cast to a wider type, its sizes alone.
+  StepInput value;
+  /// Of a value at which a sequence has come to begin: its node (see Path.h).
+  /// And whether that or an earlier step is one.
+  NodePtr start;
+  bool isMoved = false;
+
+  std::optional<c10::Stream> stream;
+};
+
+/// An operator of a sequence with its constants, or a source. Steps hold no
+/// value that a sequence computes.
+struct Step : c10::intrusive_ptr_target, StepFacts {
+  using Constant = StepInput;
+
+  /// Whether a node has kept the result.
+  std::atomic<bool> isKept{false};
+  /// Kernels that compute the value, once that was asked for.
+  std::shared_ptr<Program> program;
 
   std::mutex access;
   std::shared_ptr<const ComputedValue> computed;
 
-  /// Of a source, or of a cast to a wider type; and how many sequences that
-  /// begin at the cast have ended.
-  Source source;
+  /// Of a cast to a wider type: how many sequences that begin there have ended.
   std::atomic<int64_t> ends{0};
-  /// Of a source; of a deferred cast to a wider type, its sizes alone.
-  Constant value;
 
   /// Weak references to the steps that read one memory; and the places of this
   /// step's own, by the memories of its source or its constants, with the
@@ -134,7 +148,6 @@ struct Step : c10::intrusive_ptr_target {
   using Readers = std::list<c10::weak_intrusive_ptr<Step>>;
   c10::SmallVector<std::pair<const c10::StorageImpl *, Readers::iterator>, 1>
       read;
-  std::optional<c10::Stream> stream;
 
   /// A replay that a reader needed before the sequence's own node.
   std::mutex mutex;

@@ -105,7 +105,16 @@ Value::clone(const c10::intrusive_ptr<c10::BackendMeta> &) const {
 
 void Value::save() {
   isSaved = true;
+  isRecomputed = false;
   step.reset();
+  if (sequence)
+    sequence->save(at::Tensor(
+        c10::intrusive_ptr<c10::TensorImpl>::unsafe_reclaim_from_nonowning(
+            tensor)));
+}
+
+bool Value::isWithin() const {
+  return policy == Policy::Auto && sequence && sequence->skips > 0 && !isSaved;
 }
 
 bool Value::isCurrent() const {
@@ -124,8 +133,9 @@ NodePtr Value::own() const {
   return held.form == Derivative::Operator ? share(node) : NodePtr();
 }
 
-const StepPtr &Value::steps() const {
-  return sequence && sequence->step ? sequence->step : step;
+StepPtr Value::steps() const {
+  StepPtr own = sequence ? sequence->getSteps() : StepPtr();
+  return own ? own : step;
 }
 
 Value *anyValueOf(const at::Tensor &tensor) {

@@ -123,8 +123,8 @@ struct Value final : c10::BackendMeta {
   bool isRead = false;
   /// Whether readers need not keep the value.
   bool isRecomputed = false;
-  /// Whether the node of an operator that has read the value, in a sequence
-  /// that has ended, saves it.
+  /// Whether the node of an operator saves the value, beside sequences that go
+  /// on from it.
   bool isSaved = false;
 
   /// `mode` is the thread's.
@@ -137,8 +137,12 @@ struct Value final : c10::BackendMeta {
   c10::intrusive_ptr<c10::BackendMeta>
   clone(const c10::intrusive_ptr<c10::BackendMeta> &) const override;
 
-  /// Notes that the value is saved. It keeps no source then.
+  /// Notes that the value is saved. It keeps no source then, and nor do
+  /// sequences that can begin there.
   void save();
+  /// Whether that makes a difference: whether a sequence goes on from the
+  /// value.
+  bool isWithin() const;
   /// Whether the tensor still has the graph and the version that it had.
   bool isCurrent() const;
   /// The derivative, in which the node of a first operator is missing.
@@ -153,7 +157,7 @@ struct Value final : c10::BackendMeta {
   /// or null.
   NodePtr own() const;
   /// The operators so far, or null.
-  const StepPtr &steps() const;
+  StepPtr steps() const;
   /// Whether the operators so far are there for readers, too. The policy fad
   /// has them for a sequence's own node.
   bool isRunAgain() const {

@@ -1,0 +1,199 @@
+//===- Within.cpp - Values within sequences that have ended ---------------===//
+//
+// Part of the fad project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "sequence/Fork.h"
+#include "sequence/SequenceNode.h"
+#include <torch/csrc/autograd/graph_task.h>
+#include <unordered_set>
+
+namespace fad::eager {
+
+using torch::autograd::Edge;
+
+namespace {
+/// Of the lists of nodes around others, which end in any thread.
+struct Around {
+  ProcessMutex mutex{Rank::Others};
+};
+} // namespace
+
+static std::mutex &lockOfAll() { return OfProcess<Around>::get().mutex; }
+
+/// Calls a function with the nodes of the values that a node skips.
+template <typename Visit>
+static void visitSkipped(const SequenceNode &node, Visit visit) {
+  for (size_t i = node.sources.size(); i < node.num_outputs(); ++i)
+    if (auto *other = castTo<SequenceNode>(node.next_edge(i).function.get()))
+      visit(*other);
+}
+
+template <typename Visit> void SequenceNode::visitWithin(Visit visit) {
+  c10::SmallVector<SequenceNode *, 8> open = {this};
+  while (!open.empty()) {
+    const SequenceNode *node = open.pop_back_val();
+    for (size_t i = node->sources.size(); i < node->num_outputs(); ++i) {
+      const Edge &edge = node->next_edge(i);
+      auto *other = castTo<SequenceNode>(edge.function.get());
+      if (!other || !visit(*other))
+        continue;
+      if (other->ends == 1) {
+        open.push_back(other);
+      } else if (node != this) {
+        // A path of edges to it gives it its place in the order of backward.
+        ++other->skips;
+        next_edges().push_back(edge);
+      }
+    }
+  }
+}
+
+void SequenceNode::countEnd() {
+  // A backward that runs, and reads a value, has counted the edges of its
+  // nodes.
+  if (!torch::autograd::get_current_graph_task_exec_info())
+    countWithin();
+  findWithin();
+  cover(getSteps());
+}
+
+void SequenceNode::countWithin() {
+  std::vector<SequenceNode *> shared;
+  visitWithin([&](SequenceNode &other) {
+    if (other.counted.exchange(number) == number)
+      return false;
+    if (++other.ends == 2)
+      shared.push_back(&other);
+    return true;
+  });
+  for (SequenceNode *each : shared) {
+    std::unordered_set<SequenceNode *> seen;
+    each->visitWithin([&](SequenceNode &other) {
+      return other.ends && seen.insert(&other).second;
+    });
+  }
+}
+
+void SequenceNode::cover(const StepPtr &steps) {
+  visitSkipped(*this, [&](SequenceNode &other) {
+    if (other.isCovered)
+      return;
+    // The sequence may begin after the value.
+    StepPtr step;
+    if (steps && steps->isMoved && (step = findStep(steps, other.number)) &&
+        !step->op)
+      return;
+    other.isCovered = true;
+    if (steps && other.isFinished && other.keepsOneOperator()) {
+      other.runFrom(step ? step : findStep(steps, other.number));
+      other.findWithin();
+    }
+    other.cover(steps);
+  });
+}
+
+bool SequenceNode::keepsOneOperator() const {
+  return !isReleased &&
+         (held.form == Derivative::Operator || (bits.defined() && !levels));
+}
+
+void SequenceNode::runFrom(const StepPtr &steps) {
+  if (!steps)
+    return;
+  held.drop();
+  held.form = Derivative::Steps;
+  bits.reset();
+  setSteps(steps);
+}
+
+void SequenceNode::findWithin() {
+  static std::atomic<uint64_t> walks{0};
+  const uint64_t own = ++walks;
+  std::vector<SequenceNode *> found;
+  c10::SmallVector<const SequenceNode *, 8> open = {this};
+  while (!open.empty())
+    visitSkipped(*open.pop_back_val(), [&](SequenceNode &other) {
+      if (other.walk.exchange(own) == own)
+        return;
+      open.push_back(&other);
+      // Something else than sequences has the value, or a reader may get it.
+      if (other.number && countOwners(&other) > other.skips)
+        found.push_back(&other);
+    });
+  if (found.empty())
+    return;
+  leaveWithin();
+  {
+    std::lock_guard<std::mutex> lock(lockOfAll());
+    for (SequenceNode *other : found)
+      other->around.push_back(this);
+    within = std::move(found);
+  }
+  beginAtSaved();
+}
+
+void SequenceNode::leaveWithin() {
+  if (within.empty())
+    return;
+  std::lock_guard<std::mutex> lock(lockOfAll());
+  for (SequenceNode *other : within) {
+    auto &all = other->around;
+    all.erase(std::remove(all.begin(), all.end(), this), all.end());
+  }
+  within.clear();
+}
+
+void SequenceNode::save(const at::Tensor &value) {
+  auto found = std::make_shared<SavedValue>(value);
+  {
+    std::lock_guard<std::mutex> lock(access);
+    saved = std::move(found);
+  }
+  std::vector<Owned<SequenceNode>> nodes;
+  {
+    std::lock_guard<std::mutex> lock(lockOfAll());
+    for (SequenceNode *each : around)
+      if (auto node = shareAlive(each))
+        nodes.push_back(std::move(node));
+  }
+  for (const auto &node : nodes)
+    node->beginAtSaved();
+}
+
+at::Tensor SequenceNode::findSaved() const {
+  std::shared_ptr<const ComputedValue> found;
+  {
+    std::lock_guard<std::mutex> lock(access);
+    found = saved;
+  }
+  return found ? found->findSaved() : at::Tensor();
+}
+
+void SequenceNode::beginAtSaved() {
+  const PathPtr own = getPath();
+  if (!own)
+    return;
+  const StepPtr end = own->get();
+  Starts starts;
+  auto isOwn = [&](const Source &source) {
+    return std::find(sources.begin(), sources.end(), source) != sources.end();
+  };
+  for (SequenceNode *other : within) {
+    at::Tensor value = other->findSaved();
+    // Its node has the derivative, and leads to the same sources.
+    if (!value.defined() || other->isReleased ||
+        !(other->isFinished || other->holdsNothing()) ||
+        !std::all_of(other->sources.begin(), other->sources.end(), isOwn))
+      continue;
+    if (StepPtr step = findStep(end, other->number); step && step->op)
+      starts.emplace(step.get(), makeStart(*step, value, share<Node>(other)));
+  }
+  if (letsGo(end, starts))
+    own->replace(end, beginAt(end, starts));
+}
+
+} // namespace fad::eager

@@ -1,0 +1,264 @@
+"""Saves values that sequences which have ended have within them: these begin there, and let go of
+their sources. Compares bytes and gradients with eager PyTorch, in backwards of several kinds."""
+
+import functools
+import itertools
+import threading
+
+import torch
+from checks import Checks
+
+import fad.torch
+from fad.torch._saved_memory.allocator import watch_allocator
+
+SIZE = 66
+CONSTANT = torch.rand(SIZE, SIZE)
+LEAF = torch.rand(SIZE, SIZE)
+WEIGHT = torch.rand(SIZE, SIZE)
+
+
+def multiply(v):
+    return v * CONSTANT
+
+
+def save(v):
+    return v.cumprod(1)
+
+
+# Functions of a value that an operator has computed, and of a weight. All that they return has a
+# part in the loss.
+PROGRAMS = {
+    "a reader that saves a result": lambda h, w: [v := h.exp(), multiply(v).flip(0), save(v)][1:],
+    "far behind the end": lambda h, w: [
+        v := h.exp(),
+        (multiply(v).sin() * 2).cos().flip(0),
+        save(v),
+    ][1:],
+    "a second reader": lambda h, w: [
+        v := h.sin() * 2,
+        (v.cos() * v).flip(0),
+        v.flip(0),
+        save(v),
+    ][1:],
+    "before the end": lambda h, w: [
+        v := h * 2,
+        a := v.sin() + v.cos(),
+        save(v),
+        a.flip(0),
+    ][2:],
+    "after the end": lambda h, w: [v := h * 2, (v.sin() + v.cos()).flip(0), save(v)][1:],
+    "two open sequences": lambda h, w: [v := h * 2, a := v.sin(), b := v * v, a.flip(0), b.flip(0)][
+        3:
+    ],
+    "an operator's own node": lambda h, w: [v := h * 2, (v * v).flip(0), v.sin().flip(0)][1:],
+    "a view, before the end": lambda h, w: [v := h.exp(), v.cos(), v.t().sin()][1:],
+    "a view, after the end": lambda h, w: [v := h.exp(), v.cos().flip(0), v.t().sin().flip(0)][1:],
+    "a view that a reader saves": lambda h, w: [
+        v := h.exp(),
+        multiply(v).flip(0),
+        v.t().cumprod(0),
+    ][1:],
+    "a product with a leaf": lambda h, w: [
+        v := h * 2,
+        v.sin().mean(),
+        v.cos().mean(),
+        v.square().mean(),
+        v * w,
+    ][1:],
+    "a reader that computes what it saves": lambda h, w: [
+        v := h.exp(),
+        multiply(v).sin() @ w,
+        save(v),
+    ][1:],
+    "sequences that share a value": lambda h, w: [
+        v := h.exp(),
+        a := multiply(v).sin(),
+        (a.exp() * 2).cos().flip(0),
+        (a.cos() * a).flip(0),
+        a @ w,
+        save(v),
+    ][2:],
+    "two values": lambda h, w: [
+        v := h.exp(),
+        u := h.sigmoid(),
+        (v * u).sin().flip(0),
+        save(v),
+        save(u),
+    ][2:],
+    "one after the other": lambda h, w: [
+        v := h.exp(),
+        u := multiply(v).sin().exp(),
+        (u.cos() * u).flip(0),
+        save(v),
+        save(u),
+    ][2:],
+    "a source that is needed still": lambda h, w: [
+        v := h.exp(),
+        (v * h.sin()).cos().flip(0),
+        save(v),
+    ][1:],
+    "in a wider type": lambda h, w: [
+        v := h.exp(),
+        (v.double().sin() * 2).exp().flip(0),
+        save(v),
+    ][1:],
+}
+ENGINES = ("interactive", "deferred")
+
+
+def run(function, nest, dtype=torch.float32):
+    """The results, and the leaves."""
+    leaves = [each.to(dtype, copy=True).requires_grad_() for each in (LEAF, WEIGHT)]
+    with nest():
+        h = leaves[0].flip(0)
+        values = function(h, leaves[1])
+    return [each.double().sum() for each in values], leaves
+
+
+def of(engine):
+    return functools.partial(fad.torch.nest, engine=engine, min_numel=0)
+
+
+def agrees(backward, function, engine, dtype=torch.float32):
+    """Whether a backward, which returns gradients, has those of eager PyTorch."""
+    found, expected = (
+        backward(*run(function, each, dtype)) for each in (of(engine), torch.enable_grad)
+    )
+    tolerance = 1e-10 if dtype == torch.double else 1e-4
+    for one, other in zip(found, expected, strict=True):
+        if other is None:
+            assert one is None or not one.any()
+        else:
+            bound = tolerance * other.abs().max().item()
+            torch.testing.assert_close(one, other, rtol=tolerance, atol=bound)
+
+
+def keeps_no_more(function, engine):
+    calls = [
+        lambda nest=nest: sum(run(function, nest)[0]) for nest in (of(engine), torch.enable_grad)
+    ]
+    found, most = (fad.torch.saved_memory(call, measure=False).bytes for call in calls)
+    assert found <= most, (found, most)
+    found, most = (watch_allocator(call, on_gpu=False)[1].resident for call in calls)
+    assert found <= most + 512, (found, most)
+
+
+def whole(losses, leaves):
+    return torch.autograd.grad(sum(losses), leaves, allow_unused=True)
+
+
+def twice(losses, leaves):
+    loss = sum(losses)
+    grad = functools.partial(torch.autograd.grad, allow_unused=True)
+    return [*grad(loss, leaves, retain_graph=True), *grad(loss, leaves)]
+
+
+def apart(losses, leaves, is_reversed):
+    """A backward of each result, which all keep the graph but the last one."""
+    found = []
+    for i, loss in enumerate(losses[::-1] if is_reversed else losses):
+        found += torch.autograd.grad(
+            loss, leaves, allow_unused=True, retain_graph=i < len(losses) - 1
+        )
+    return found
+
+
+def of_one(losses, leaves, i):
+    return torch.autograd.grad(sum(losses), leaves[i], allow_unused=True)
+
+
+def second(losses, leaves):
+    first = torch.autograd.grad(sum(losses), leaves, allow_unused=True, create_graph=True)
+    total = sum(each.square().sum() for each in first if each is not None)
+    return torch.autograd.grad(total, leaves, allow_unused=True)
+
+
+def compiled(losses, leaves):
+    with torch._dynamo.compiled_autograd._enable(torch.compile(backend="eager")):
+        sum(losses).backward()
+    return [leaf.grad for leaf in leaves]
+
+
+KINDS = {
+    "one backward": whole,
+    "two backwards": twice,
+    "one after the other": functools.partial(apart, is_reversed=False),
+    "the last one first": functools.partial(apart, is_reversed=True),
+    "of the source alone": functools.partial(of_one, i=0),
+    "of the weight alone": functools.partial(of_one, i=1),
+    "second derivatives": second,
+}
+
+
+def survives_its_owners():
+    """The value is there after the operator that saved it, and its tensor, have gone."""
+    leaf = LEAF.clone().requires_grad_()
+    with of("interactive")():
+        v = leaf.flip(0).exp()
+        loss = multiply(v).sin().flip(0).sum()
+        save(v)
+        del v
+    (found,) = torch.autograd.grad(loss, leaf)
+    (expected,) = torch.autograd.grad(multiply(leaf.flip(0).exp()).sin().sum(), leaf)
+    torch.testing.assert_close(found, expected)
+
+
+def is_copied():
+    """A write to the value, after its sequence has begun there, is none to what backward reads."""
+    leaf = LEAF.clone().requires_grad_()
+    with of("interactive")():
+        v = leaf.flip(0) * 2
+        loss = (v.sin() + v.cos()).flip(0).sum()
+        save(v)
+        v += 1
+    (found,) = torch.autograd.grad(loss, leaf)
+    doubled = LEAF * 2
+    torch.testing.assert_close(found, 2 * (doubled.cos() - doubled.sin()))
+
+
+def is_read_by_another_thread():
+    """Another thread saves the value while backward runs."""
+    for _ in range(20):
+        leaf = LEAF.clone().requires_grad_()
+        with of("interactive")():
+            v = leaf.flip(0).exp()
+            loss = multiply(v).sin().flip(0).sum()
+            v.flip(0)
+        (expected,) = torch.autograd.grad(loss, leaf, retain_graph=True)
+        begin, kept = threading.Barrier(2), []
+
+        def read(begin=begin, kept=kept, v=v):
+            begin.wait()
+            with of("interactive")():
+                kept.append(save(v))
+
+        thread = threading.Thread(target=read)
+        thread.start()
+        begin.wait()
+        for _ in range(5):
+            (found,) = torch.autograd.grad(loss, leaf, retain_graph=True)
+            torch.testing.assert_close(found, expected)
+        thread.join()
+
+
+def main():
+    torch.set_num_threads(1)
+    check = Checks()
+    for (name, function), engine in itertools.product(PROGRAMS.items(), ENGINES):
+        check(f"{name}, {engine}, bytes", lambda: keeps_no_more(function, engine))
+        for kind, backward in KINDS.items():
+            # Second derivatives of exponential functions lose digits.
+            for dtype in (torch.float32, torch.double)[kind == "second derivatives" :]:
+                check(
+                    f"{name}, {engine}, {kind}, {dtype}",
+                    lambda: agrees(backward, function, engine, dtype),
+                )
+        check(f"{name}, {engine}, compiled", lambda: agrees(compiled, function, engine))
+    check("after the owners", survives_its_owners)
+    check("a write", is_copied)
+    check("another thread", is_read_by_another_thread)
+    check.finish()
+
+
+if __name__ == "__main__":
+    main()
