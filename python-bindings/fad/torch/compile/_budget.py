@@ -30,9 +30,6 @@ from typing import Any
 from ._pytorch import Parts
 from ._sizes import estimate_time
 
-# The key of a part's meta for the bytes that its kernels may have alive.
-BOUND = "fad_bound"
-
 # So many selections of a graph are scheduled for a budget: the fastest, one by its error, and three
 # more by those of the others, of which the second is the lowest, where none before is within. If the
 # lowest is not, `_MORE` others and the one of no budget follow.

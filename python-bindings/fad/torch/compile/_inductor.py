@@ -38,7 +38,6 @@ from torch import fx
 
 from . import _overwrite
 from .._releases import copies_filters, name_decompositions
-from ._budget import BOUND
 from ._chunks import has_chunks, is_chunk
 from ._fusion import ColumnsLast, FinishFusion, fuse_columns_last
 from ._layouts import find_grouped, find_layout_options
@@ -56,6 +55,7 @@ from ._pytorch import (
     WeakDep,
     bounds_memory,
     compile_fx_inner,
+    get_bound,
     get_hash_for_files,
     inductor_config,
     is_nonfreeable_buffers,
@@ -112,7 +112,7 @@ def bound_memory(
         patches["allow_buffer_reuse"] = False
     if copies_filters() and find_grouped(graph):
         warn_of_filters()
-    bound = graph.meta.get(BOUND)
+    bound = get_bound(graph)
     after = run_after_fusion(_SaveMemory(bound))
     patches |= after
     choices = Choices(bool(after), bound) if type(V.choices) is InductorChoices else V.choices

@@ -18,7 +18,7 @@ from ._budget import Trial, estimate_arithmetic
 from ._graph import find_device
 from ._log import log_judgement, log_unscheduled
 from ._peak import Schedule
-from ._pytorch import Parts
+from ._pytorch import Parts, bound_alive
 from ._rates import find_rates
 
 # So many selections of a graph are scheduled for a slowdown.
@@ -94,6 +94,8 @@ def choose_by_time(
 
     def make_trial(factor: float) -> tuple[Trial, float]:
         trial = split({"peak_budget": ANY_PEAK, "slowdown": factor})
+        # The estimate has no kernels that let more wait.
+        bound_alive(trial.parts, trial.estimate)
         seconds = measure(trial.parts)
         log_judgement(seconds, most / (slowdown or 1.0))
         return trial, seconds

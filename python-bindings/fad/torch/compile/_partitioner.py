@@ -16,10 +16,11 @@ from ._apply import COPIES, apply_plan, copy_for_forward, hoist, match_layouts, 
 from ._build import find_masks, read_packed
 from ._alternatives import ANY_PEAK, Search, Split, Splits
 from ._chunks import Alternatives, Chunks, check_chunks, expand_regions
+from ._coefficients import write_coefficients
 from ._expand import expand_last
 from ._graph import check_versions, copy_graph, find_device, find_mutated, find_target
 from ._graph import round_operands
-from ._budget import BOUND, Trial, check_fraction, check_slowdown
+from ._budget import Trial, check_fraction, check_slowdown
 from ._budget import find_budget, find_estimate, find_within
 from ._import import find_reassociation, import_joint, is_tangent
 from ._judge import choose_by_time, estimate_step_time
@@ -32,6 +33,7 @@ from ._peak import Schedule, count_bytes, peak_bytes
 from ._pytorch import (
     CustomPartitionerFn,
     Parts,
+    bound_alive,
     get_hash_for_files,
     mark_fused,
     partition_by_pytorch,
@@ -357,8 +359,8 @@ class Partitioner(CustomPartitionerFn):
         if self.is_fused:
             split_sums(parts[1])
             expand_last(parts[1])
-        for part in parts:
-            part.meta[BOUND] = self.bound
+            write_coefficients(parts[1])
+        bound_alive(parts, self.bound)
         return parts
 
     def choose(self, search: Search) -> Trial:

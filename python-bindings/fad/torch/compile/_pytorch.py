@@ -478,8 +478,20 @@ HEAVY = ("exp", "log", "log10", "log1p", "log2", "sigmoid", "tanh")
 _MOST_OPERATIONS = 100
 
 
-# Whether a graph has Inductor's fusions in spite of a budget, in the metadata of both parts.
-_FUSED = "fad.fused"
+# Whether a graph has Inductor's fusions in spite of a budget, and the bytes that its kernels may have
+# alive on a GPU, in the metadata of both parts.
+_FUSED, _BOUND = "fad.fused", "fad.bound"
+
+
+def bound_alive(parts: Parts, most: int | None) -> None:
+    """Lets kernels of `parts` have at most so many bytes alive on a GPU, or any with None."""
+    for part in parts:
+        part.meta[_BOUND] = most
+
+
+def get_bound(part: fx.GraphModule) -> int | None:
+    """Returns the bytes that kernels of `part` may have alive; None where no number is known."""
+    return part.meta.get(_BOUND)
 
 
 def mark_fused(parts: Parts, fuses: bool) -> None:
@@ -495,8 +507,8 @@ def get_fusions(part: fx.GraphModule) -> bool:
 
 def bounds_memory(graph: fx.GraphModule, has_budget: bool) -> bool:
     """Tells whether memory matters more than Inductor's fusions: with a budget that these do not
-    keep better, or a checkpoint."""
-    bounds = has_budget and not get_fusions(graph)
+    keep better, a bound of the bytes alive, or a checkpoint."""
+    bounds = (has_budget or get_bound(graph) is not None) and not get_fusions(graph)
     return bounds or any(map(must_repeat, graph.graph.nodes))
 
 

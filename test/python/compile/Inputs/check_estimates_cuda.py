@@ -1,7 +1,9 @@
 """Estimates of peaks on a GPU that is not there are those of Inductor's schedules, but for 3%, for each
 selection that a budget tries, and but for 0.1% for the fastest of models whose kernels Inductor has in
 another order than the program, or as there, where its own would be higher: of BERT, with gradients of
-embeddings, and of a ViT. Within a budget of a GPT-2, the first selection that is tried has its sums of
+embeddings, and of a ViT. So are those for
+a slowdown, but for 1%: of a block of a diffusion U-Net, whose kernels would read the image for two
+convolutions at once. Within a budget of a GPT-2, the first selection that is tried has its sums of
 rows in kernels of the values, and gradients that are added in place.
 
 usage: check_estimates_cuda.py [--every]
@@ -21,8 +23,9 @@ import torch.nn.functional as F
 from check_inductor_peak import Gated
 from chunk_steps import MESSAGES
 from fad.torch.compile._backend import make_inner
+from fad.torch.compile._peak import find_scheduled_peak, list_scheduled
 from torch import nn
-from traffic import SIZES
+from traffic import QUICK, SIZES
 from traffic_measure import make_model
 
 SIZE, CLASSES, ROWS = 64, 4096, 2048
@@ -50,6 +53,29 @@ def list_estimates(module, inputs, **options):
     return [(int(each[1]), int(each[2])) for each in found if each and each[2] != "0"]
 
 
+class Slow(fake_cuda.Kept):
+    """Keeps the scheduled peaks of its own selections, and their estimates."""
+
+    def __call__(self, *arguments, **options):
+        self.pairs = []
+        return super().__call__(*arguments, **options)
+
+    def _schedule(self, parts, *arguments, is_stock=False):
+        schedules = super()._schedule(parts, *arguments, is_stock=is_stock)
+        if not is_stock:
+            peak, _ = find_scheduled_peak(list_scheduled(*parts, schedules))
+            self.pairs.append((peak, self.planned["peak"]))
+        return schedules
+
+
+def list_slow(name, sizes, slowdown):
+    """Returns the peak of each schedule for a `slowdown`, and the estimate of that."""
+    model = make_model(name, sizes)
+    partitioner = Slow(slowdown=slowdown)
+    fake_cuda.write(model.module, model.inputs, partitioner, make_inner(partitioner, {}))
+    return partitioner.pairs
+
+
 def find_wrong(pairs, error):
     return [pair for pair in pairs if abs(pair[1] / pair[0] - 1) > error]
 
@@ -73,7 +99,11 @@ def main():
         fastest += list_estimates(model.module, model.inputs, budget=2**40, chunks="auto")
     more = find_wrong(fastest, 0.001)
     print(f"{len(fastest)} estimates of the fastest, wrong: {more}")
-    return len(pairs) < 3 or len(fastest) < len(names) or bool(wrong + more)
+    slow = list_slow("unet", {**QUICK["unet"], "batch": 8, "pixels": 32}, 1.3)
+    waiting = find_wrong(slow, 0.01)
+    print(f"{len(slow)} estimates for a slowdown, wrong: {waiting}")
+    is_short = len(pairs) < 3 or len(fastest) < len(names) or not slow
+    return is_short or bool(wrong + more + waiting)
 
 
 if __name__ == "__main__":
