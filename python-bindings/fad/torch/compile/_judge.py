@@ -17,7 +17,7 @@ from ._alternatives import ANY_PEAK
 from ._budget import Trial, estimate_arithmetic
 from ._graph import find_device
 from ._log import log_judgement, log_unscheduled
-from ._peak import Schedule
+from ._peak import Schedule, find_scheduled_peak, list_scheduled
 from ._pytorch import Parts, bound_alive
 from ._rates import find_rates
 
@@ -29,6 +29,9 @@ _CAUTION = 11 / 10
 
 # The part by which estimates of times may be wrong, for selections of one graph.
 _ERROR = 0.05
+
+# The part by which a scheduled peak may be above its estimate where kernels have no bound.
+_EXCESS = 1 / 32
 
 
 def is_near_proposal(plan: dict[str, Any]) -> bool:
@@ -94,9 +97,9 @@ def choose_by_time(
 
     def make_trial(factor: float) -> tuple[Trial, float]:
         trial = split({"peak_budget": ANY_PEAK, "slowdown": factor})
-        # The estimate has no kernels that let more wait.
-        bound_alive(trial.parts, trial.estimate)
-        seconds = measure(trial.parts)
+        schedules = schedule(trial.parts)
+        trial.peak, _ = find_scheduled_peak(list_scheduled(*trial.parts, schedules))
+        seconds = estimate_step_time(trial.parts, schedules, fewest)
         log_judgement(seconds, most / (slowdown or 1.0))
         return trial, seconds
 
@@ -109,6 +112,11 @@ def choose_by_time(
             fewest = _count_kernels(schedules)
             lowest = find_lowest(make_trial, chosen, most)
             if lowest:
+                if lowest.peak > (1 + _EXCESS) * lowest.estimate:
+                    # The estimate has no kernels that let more wait, which may move fewer bytes.
+                    bound_alive(lowest.parts, lowest.estimate)
+                    if measure(lowest.parts) > most:
+                        bound_alive(lowest.parts, None)
                 return lowest
         is_near = is_near_proposal(chosen.plan)
         own = measure(chosen.parts) if slowdown or is_near else 0.0

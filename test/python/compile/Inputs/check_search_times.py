@@ -1,5 +1,5 @@
 """Checks the searches for a selection of a GPU by the seconds of its schedule, of made-up ones: within a
-budget, and within a slowdown.
+budget, and within a slowdown, with a bound of the bytes alive or without one.
 
 usage: check_search_times.py"""
 
@@ -106,10 +106,49 @@ def check_launches():
         mock.patch.object(_judge, "estimate_arithmetic", lambda parts: 0),
         mock.patch.object(_judge, "find_rates", lambda device: rates),
         mock.patch.object(_judge, "find_device", lambda graph: None),
+        mock.patch.object(_judge, "list_scheduled", lambda *_: []),
     ):
         for traffic, kernels, expected in (100, 10, 1), (110, 4, 0), (98, 12, 0), (100, 4, 1):
             if choose(traffic, kernels) != expected:
                 yield f"{traffic} bytes in {kernels} kernels: {1 - expected} is chosen"
+
+
+def check_bound():
+    """Errors of the bound of kernels for a slowdown: there is one, the estimate, where the schedule is above
+    that by more than a thirty-second, and the step is as fast with it."""
+    rates = types.SimpleNamespace(bandwidth=1, launch=0)
+
+    def choose(peak, bounded):
+        """Returns the bound of a selection of an estimate of 320, whose schedule has the `peak`, and moves
+        90 bytes, or `bounded` within the bound."""
+        bounds = [None]
+
+        def schedule(parts):
+            traffic = 90 if bounds[-1] is None else bounded
+            return (types.SimpleNamespace(traffic=traffic / 2, kernels=0),) * 2
+
+        plan = {"time": 1000, "fastest_time": 1000, "calls": 0, "peak": 320}
+        with (
+            mock.patch.object(_judge, "bound_alive", lambda _, most: bounds.append(most)),
+            mock.patch.object(_judge, "find_scheduled_peak", lambda _: (peak, 0)),
+        ):
+            _judge.choose_by_time(
+                lambda options: Trial(Parted(0), {**plan, "time": 1400} if options else plan, 0),
+                schedule,
+                lambda: (Parted(0), (types.SimpleNamespace(traffic=75, kernels=0),) * 2),
+                1.0,
+            )
+        return bounds[-1]
+
+    with (
+        mock.patch.object(_judge, "estimate_arithmetic", lambda parts: 0),
+        mock.patch.object(_judge, "find_rates", lambda device: rates),
+        mock.patch.object(_judge, "find_device", lambda graph: None),
+        mock.patch.object(_judge, "list_scheduled", lambda *_: []),
+    ):
+        for peak, bounded, expected in (330, 90, None), (331, 150, 320), (331, 151, None):
+            if (found := choose(peak, bounded)) != expected:
+                yield f"a peak of {peak}, {bounded} bytes: the bound is {found} for {expected}"
 
 
 class Timed(Table):
@@ -162,7 +201,7 @@ class Parted(list):
 
 
 def main():
-    checks = check_times, check_chunk_times, check_slowdown_search, check_launches
+    checks = check_times, check_chunk_times, check_slowdown_search, check_launches, check_bound
     wrong = [message for check in checks for message in check()]
     print(*wrong, f"{len(checks)} searches, {len(wrong)} wrong", sep="\n")
     return bool(wrong)
