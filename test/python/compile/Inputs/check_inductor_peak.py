@@ -142,7 +142,7 @@ class Mixed(nn.Module):
 
 class Depthwise(nn.Module):
     """A low budget repeats the convolutions in backward. In another layout of the images
-    their gradients would need three times the budget."""
+    their gradients would need more, up to three times the budget, as the processor has it."""
 
     def __init__(self, size=192, depth=1):
         super().__init__()
@@ -237,25 +237,23 @@ def check_table(x):
         yield f"with a larger table, peaks are {peaks}"
 
 
-def check_layout(model, x, budget, peak, every):
+def check_layout(model, x, budget, peak):
     """The layout that fad turns off is taken where the user asks for it. A selection that repeats
     convolutions exceeds the budget there, so that another one is taken."""
-    options = {"fad.budget": budget - 1, "layout_optimization": True}
-    optimized, trials = measure_trials(model, x, options)
+    options = {"fad.budget": budget - 1}
+    optimized, trials = measure_trials(model, x, {**options, "layout_optimization": True})
+    other, others = measure_trials(model, x, {**options, "layout_optimization": False})
     scheduled = [each for each, _ in trials]
     print(f"in the user's layout: scheduled {scheduled}, measured {optimized}")
-    if max(scheduled) < 2 * budget:
+    if trials == others:
         yield "the user's layout is not taken"
-    # In PyTorch 2.15, stock Inductor's peak there is three times the budget, too, and so is that of
+    if other != peak:
+        yield "without the layout, the peak is another"
+    # In PyTorch 2.15, stock Inductor's peak there may be three times the budget, and so may that of
     # each selection.
     stock = measure(model, x, {"layout_optimization": True}, "inductor")
     if optimized > (budget if stock < 2 * budget else min(scheduled)):
         yield "another selection has a lower peak in the user's layout"
-    if every:
-        options["layout_optimization"] = False
-        other = measure(model, x, options)
-        if other != peak:
-            yield "without the layout, the peak is another"
 
 
 def main():
@@ -286,7 +284,7 @@ def main():
         print(f"{name}: budget {budget}, measured {peak}")
         wrong += [f"the budget of {name} is not kept"] * (peak > budget)
     if not copies_filters():
-        wrong += check_layout(model, operand, budget, peak, every)
+        wrong += check_layout(model, operand, budget, peak)
         wrong += check_estimate(Decoder(128, 2), torch.randn(512, 128))
         wrong += check_estimate(Decoder(64, 2), torch.randn(32, 64))
         wrong += check_table(x)
