@@ -66,7 +66,7 @@ for name in activations backend budget explain features inductor inductor-memory
   tests+=("$build/test/python/compile/$name.test")
 done
 for name in bits contexts deferred deferred-nest forward garbage in-place interoperation kernels \
-  mixed nest random saved-memory trace; do
+  kept mixed nest random saved-memory trace within; do
   tests+=("$build/test/python/eager/$name.test")
 done
 tests+=("$build/test/python/saved-memory.test")
