@@ -216,6 +216,24 @@ def is_copied():
     torch.testing.assert_close(found, 2 * (doubled.cos() - doubled.sin()))
 
 
+def is_written_through_alias(engine):
+    """Nothing begins at a value whose memory an alias may have written to, which no version tells: after
+    its sequence has ended, and an operator or a reader saves it; and between the two."""
+    for program in (
+        lambda y, v: [y(v).flip(0), v.data.add_(1), v * v][0],
+        lambda y, v: [y(v).flip(0), v.data.add_(1), save(v)][0],
+        lambda y, v: [found := y(v), save(v), v.data.add_(1), found.flip(0)][3],
+        lambda y, v: [y(v).flip(0), torch.no_grad()(v.t)().data.add_(1), save(v)][0],
+    ):
+        leaf = LEAF.clone().requires_grad_()
+        with of(engine)():
+            v = leaf.flip(0) * 2
+            loss = program(lambda v: v.sin() + v.cos(), v).sum()
+        (found,) = torch.autograd.grad(loss, leaf)
+        doubled = LEAF * 2
+        torch.testing.assert_close(found, 2 * (doubled.cos() - doubled.sin()))
+
+
 def is_read_by_another_thread():
     """Another thread saves the value while backward runs."""
     for _ in range(20):
@@ -256,6 +274,8 @@ def main():
         check(f"{name}, {engine}, compiled", lambda: agrees(compiled, function, engine))
     check("after the owners", survives_its_owners)
     check("a write", is_copied)
+    for engine in ENGINES:
+        check(f"an alias, {engine}", lambda: is_written_through_alias(engine))
     check("another thread", is_read_by_another_thread)
     check.finish()
 

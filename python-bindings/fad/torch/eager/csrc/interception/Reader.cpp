@@ -170,6 +170,10 @@ static void read(const c10::OperatorHandle &op, const Reader &reader,
       finishAtOnce(base, *value);
     if (!isFollowed && value)
       value->isEscaped = true;
+    // Without a graph, nothing sees what becomes of a view.
+    if (value &&
+        (argument.alias_info()->isWrite() || !at::GradMode::is_enabled()))
+      value->setEscaped(true);
     if (isFollowed && value)
       readings.push_back({tensor, value, false});
     return;

@@ -40,6 +40,8 @@ struct SequenceNode final : MortalNode {
   bool isLeading = false;
   /// Whether a sequence that goes on from the value keeps the sources.
   bool isCovered = false;
+  /// Whether the value's memory may have had writes that no version counts.
+  std::atomic<bool> isEscaped{false};
   /// How many nodes of sequences skip this one's value.
   std::atomic<int64_t> skips{0};
   /// The number of the value's step, or 0; and how many sequences that backward

@@ -96,11 +96,18 @@ void Value::release_resources() {
 
 c10::intrusive_ptr<c10::BackendMeta>
 Value::clone(const c10::intrusive_ptr<c10::BackendMeta> &) const {
-  isEscaped = true;
+  setEscaped(true);
   if (base.defined())
     if (Value *value = anyValueOf(base))
-      value->isEscaped = true;
+      value->setEscaped(true);
   return nullptr;
+}
+
+void Value::setEscaped(bool isNow) const {
+  isEscaped = isNow;
+  // The node of a tensor that has another graph by now may be gone.
+  if (sequence && isCurrent())
+    sequence->isEscaped = isNow;
 }
 
 void Value::save() {
@@ -202,8 +209,8 @@ KeepEscaped::KeepEscaped(const at::Tensor &tensor) {
 
 KeepEscaped::~KeepEscaped() {
   for (int i = 0; i < 2; ++i)
-    if (values[i])
-      values[i]->isEscaped = wasEscaped[i];
+    if (values[i] && !wasEscaped[i])
+      values[i]->setEscaped(false);
 }
 
 void attach(const at::Tensor &tensor, c10::intrusive_ptr<Value> value) {

@@ -143,6 +143,9 @@ struct Value final : c10::BackendMeta {
   /// Whether that makes a difference: whether a sequence goes on from the
   /// value.
   bool isWithin() const;
+  /// Notes whether somebody has an alias whose writes no version of the tensor
+  /// counts. No sequence comes to begin at the value then.
+  void setEscaped(bool isNow) const;
   /// Whether the tensor still has the graph and the version that it had.
   bool isCurrent() const;
   /// The derivative, in which the node of a first operator is missing.

@@ -185,7 +185,7 @@ void SequenceNode::beginAtSaved() {
   for (SequenceNode *other : within) {
     at::Tensor value = other->findSaved();
     // Its node has the derivative, and leads to the same sources.
-    if (!value.defined() || other->isReleased ||
+    if (!value.defined() || other->isEscaped || other->isReleased ||
         !(other->isFinished || other->holdsNothing()) ||
         !std::all_of(other->sources.begin(), other->sources.end(), isOwn))
       continue;
