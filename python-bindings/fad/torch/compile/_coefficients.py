@@ -6,6 +6,8 @@ operations of the result: one of more than 30 operations is in memory, and in f3
 reads it rounds it. Where that has another order of dimensions, as for a convolution, it is a kernel
 of its own. Coefficients in memory have no operations, and are as good as no bytes."""
 
+import itertools
+
 import torch
 from torch import fx
 
@@ -36,7 +38,8 @@ def write_coefficients(part: fx.GraphModule) -> None:
             if len(own) > _MOST and _find_most_read(node) >= _REPEATS * _count_elements(node):
                 node.meta[IS_WRITTEN] = True
                 continue
-        inlined[node] = own
+        # Chains may be long.
+        inlined[node] = set(itertools.islice(own, _MOST + 1))
 
 
 def _find_most_read(node: fx.Node) -> int:

@@ -1,10 +1,10 @@
 """Estimates of peaks on a GPU that is not there are those of Inductor's schedules, but for 3%, for each
 selection that a budget tries, and but for 0.1% for the fastest of models whose kernels Inductor has in
 another order than the program, or as there, where its own would be higher: of BERT, with gradients of
-embeddings, and of a ViT. So is that for
-a slowdown, but for 1%: of a block of a diffusion U-Net, whose kernels would read the image for two
-convolutions at once. Within a budget of a GPT-2, the first selection that is tried has its sums of
-rows in kernels of the values, and gradients that are added in place.
+embeddings, and of a ViT. So is that for a slowdown, but for 1%: of a block of a diffusion U-Net, whose
+kernels would read the image for two convolutions at once. Within a budget of a GPT-2, the first
+selection that is tried has its sums of rows in kernels of the values, and gradients that are added in
+place.
 
 usage: check_estimates_cuda.py [--every]
 

@@ -401,6 +401,17 @@ std::optional<Waiting> finishDeferred(const at::Tensor &tensor, Value &value,
   return {};
 }
 
+/// Whether the derivative is now in bits.
+static bool packs(const at::Tensor &tensor, SequenceNode &node) {
+  try {
+    return packDerivative(tensor, node, nullptr);
+  } catch (const c10::Error &) {
+    // What the sequence reads was changed since, by the reader or another
+    // thread. Backward reports it, where it needs it.
+    return false;
+  }
+}
+
 /// The operator's node keeps the value, which the reader has saved.
 static void keepSaved(const at::Tensor &tensor, SequenceNode &node) {
   node.held.own = makeResultNode(node.next_edge(0), tensor);
@@ -415,7 +426,7 @@ void endDeferred(const at::Tensor &tensor, Value &value, const Waiting &waiting,
   Choice choice = isSaved ? Choice{Kept::Operator, false} : waiting.choice;
   if (choice.kept == Kept::Operator && waitsWithBits)
     keepSaved(tensor, node);
-  if (choice.kept == Kept::Bits && !packDerivative(tensor, node, nullptr))
+  if (choice.kept == Kept::Bits && !packs(tensor, node))
     choice.kept = Kept::Sources;
   if (choice.kept == Kept::Sources) {
     node.runFrom(waiting.steps);

@@ -147,20 +147,24 @@ void SequenceNode::leaveWithin() {
   within.clear();
 }
 
+/// The nodes of a list that are there still. Other threads may change it.
+static std::vector<Owned<SequenceNode>>
+shareAll(const std::vector<SequenceNode *> &list) {
+  std::vector<Owned<SequenceNode>> nodes;
+  std::lock_guard<std::mutex> lock(lockOfAll());
+  for (SequenceNode *each : list)
+    if (auto node = shareAlive(each))
+      nodes.push_back(std::move(node));
+  return nodes;
+}
+
 void SequenceNode::save(const at::Tensor &value) {
   auto found = std::make_shared<SavedValue>(value);
   {
     std::lock_guard<std::mutex> lock(access);
     saved = std::move(found);
   }
-  std::vector<Owned<SequenceNode>> nodes;
-  {
-    std::lock_guard<std::mutex> lock(lockOfAll());
-    for (SequenceNode *each : around)
-      if (auto node = shareAlive(each))
-        nodes.push_back(std::move(node));
-  }
-  for (const auto &node : nodes)
+  for (const auto &node : shareAll(around))
     node->beginAtSaved();
 }
 
@@ -182,7 +186,7 @@ void SequenceNode::beginAtSaved() {
   auto isOwn = [&](const Source &source) {
     return std::find(sources.begin(), sources.end(), source) != sources.end();
   };
-  for (SequenceNode *other : within) {
+  for (const auto &other : shareAll(within)) {
     at::Tensor value = other->findSaved();
     // Its node has the derivative, and leads to the same sources.
     if (!value.defined() || other->isEscaped || other->isReleased ||
@@ -190,7 +194,7 @@ void SequenceNode::beginAtSaved() {
         !std::all_of(other->sources.begin(), other->sources.end(), isOwn))
       continue;
     if (StepPtr step = findStep(end, other->number); step && step->op)
-      starts.emplace(step.get(), makeStart(*step, value, share<Node>(other)));
+      starts.emplace(step.get(), makeStart(*step, value, NodePtr(other)));
   }
   if (letsGo(end, starts))
     own->replace(end, beginAt(end, starts));
