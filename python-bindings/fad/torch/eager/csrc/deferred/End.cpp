@@ -406,8 +406,8 @@ static bool packs(const at::Tensor &tensor, SequenceNode &node) {
   try {
     return packDerivative(tensor, node, nullptr);
   } catch (const c10::Error &) {
-    // What the sequence reads was changed since, by the reader or another
-    // thread. Backward reports it, where it needs it.
+    // The reader or another thread has changed a tensor that the sequence
+    // reads. Backward reports it, where it needs it.
     return false;
   }
 }
