@@ -104,36 +104,87 @@ def check_meanwhile(check):
 
 
 def check_overtaken(check):
-    """A thread writes to a constant of another one's sequence that goes on."""
+    """A thread writes to a constant of another one's sequence that goes on, and that one writes
+    to all of them later."""
 
-    def run(mode):
+    def run(mode, program, then):
         x, constants = X.clone().requires_grad_(), [X.clone(), X.clone()]
+        source = x * 1.5
         recorded, written, results = threading.Event(), threading.Event(), []
 
         def record():
             with fad.torch.nest(**mode):
-                y = torch.relu(x + constants[0]) * 2 + constants[1]
+                y = program(source, *constants)
                 recorded.set()
                 written.wait()
-                results.append((torch.tanh(y) * y) @ WEIGHT)
+                y = then(y)
+                results.append(y @ WEIGHT)
+                for constant in constants:
+                    constant.add_(1)
 
         reader = threading.Thread(target=record)
         reader.start()
         recorded.wait()
         with fad.torch.nest(**mode):
-            for constant in constants:
-                constant.add_(1)
+            constants[0].add_(1)
         written.set()
         reader.join()
-        y = torch.relu(x + X) * 2 + X
-        expected = (torch.tanh(y) * y) @ WEIGHT
+        expected = then(program(x * 1.5, X, X)) @ WEIGHT
         torch.testing.assert_close(results, [expected])
         found = torch.autograd.grad(results[0].sum(), x)
         torch.testing.assert_close(found, torch.autograd.grad(expected.sum(), x))
 
-    for mode in MODES:
+    programs = {
+        "first": lambda source, one, other: torch.exp(source) + one + other,
+        "inside": lambda source, one, other: torch.relu(source + one) * 2 + other,
+    }
+    thens = {"saved": lambda y: torch.tanh(y) * y, "not saved": torch.abs}
+    for mode, name, then in itertools.product(MODES, programs, thens):
         if mode["engine"] == "deferred":
-            check(f"overtaken, {mode}", lambda: run(mode))
+            check(
+                f"overtaken, {name}, {then}, {mode}", lambda: run(mode, programs[name], thens[then])
+            )
+
+
+@torch.library.custom_op("fad_test::read", mutates_args=())
+def read(tensor: torch.Tensor) -> torch.Tensor:
+    MEANWHILE.pop()()
+    return tensor.clone()
+
+
+read.register_autograd(lambda context, gradient: gradient)
+
+
+def check_read(check):
+    """A thread writes to a constant of a sequence that waits for its reader."""
+    programs = {
+        "relu": lambda x, constant: torch.relu(x + constant),
+        "sigmoid": lambda x, constant: torch.sigmoid(x + constant),
+    }
+
+    def run(program, mode):
+        x, constant = X.clone().requires_grad_(), X.clone()
+
+        def write():
+            with fad.torch.nest(**mode):
+                constant.add_(1)
+
+        def start():
+            thread = threading.Thread(target=write)
+            thread.start()
+            thread.join()
+
+        MEANWHILE.append(start)
+        with fad.torch.nest(**mode):
+            result = torch.ops.fad_test.read(program(x, constant))
+        expected = program(x, X)
+        torch.testing.assert_close(result, expected)
+        found = torch.autograd.grad(result.sum(), x)
+        torch.testing.assert_close(found, torch.autograd.grad(expected.sum(), x))
+
+    for (name, program), mode in itertools.product(programs.items(), MODES):
+        if mode["engine"] == "deferred":
+            check(f"read, {name}, {mode}", lambda: run(program, mode))
 
 
 def compare_or_refuse(results, x, expected, own, mode):
@@ -294,6 +345,7 @@ if __name__ == "__main__":
     check_threads(check)
     check_meanwhile(check)
     check_overtaken(check)
+    check_read(check)
     check_leaves(check)
     check_torn(check)
     check_parts(check)

@@ -44,6 +44,13 @@ void evaluate(LazyTensor &tensor, const Originals &originals);
 std::vector<c10::Storage> evaluateElsewhere(LazyTensor &tensor,
                                             const at::Tensor &written);
 
+/// Ends a sequence under Policy::Fad whose value `evaluateElsewhere` has
+/// computed, before another one goes on from that: what both read is not copied
+/// any more once the tensor is gone. Returns the operators, or null where
+/// nothing was to do. Within a visit, during `evaluate` of the other sequence,
+/// when no thread writes to what that reads.
+StepPtr endComputed(LazyTensor &tensor);
+
 /// Decides what is kept of a deferred sequence, at the end of which an operator
 /// reads the value, and computes the value. The end may wait for a reader that
 /// is not known to save the value.

@@ -169,6 +169,24 @@ std::vector<c10::Storage> evaluateElsewhere(LazyTensor &tensor,
   return before;
 }
 
+StepPtr endComputed(LazyTensor &tensor) {
+  SequenceNode *node = openNodeOf(tensor);
+  auto *value = castTo<Value>(tensor.get_backend_meta());
+  if (!node || value->policy != Policy::Fad)
+    return {};
+  Kept kept = findUnread(tensor);
+  if (kept == Kept::Sources)
+    return {};
+  OutsideModes guard;
+  StepPtr steps = node->getSteps();
+  if (kept == Kept::Tensor && node->sources.size() == 1)
+    close(*value, steps, derive(steps, *node, *Borrowed(&tensor)),
+          tensor.dtype().toScalarType());
+  else
+    runAllOwn(steps, *value, {});
+  return steps;
+}
+
 /// The memories that a sequence reads.
 static std::vector<c10::Storage> getMemories(const StepPtr &end) {
   std::vector<c10::Storage> memories;
@@ -389,7 +407,6 @@ std::optional<Waiting> finishDeferred(const at::Tensor &tensor, Value &value,
   value.isRead = true;
   if (value.sequence && choice.kept == Kept::Sources)
     value.sequence->countEnd();
-  lazy.leave();
   bool waitsWithOperator = value.sequence && value.sequence->held.own &&
                            choice.kept == Kept::Operator &&
                            unsaved.kept == Kept::Sources;
@@ -397,6 +414,7 @@ std::optional<Waiting> finishDeferred(const at::Tensor &tensor, Value &value,
     return Waiting{std::move(steps), ending, unsaved};
   if (choice.kept == Kept::Bits && waitsForReader(ending))
     return Waiting{std::move(steps), ending, choice};
+  lazy.leave();
   end(tensor, value, ending, choice);
   return {};
 }
@@ -432,6 +450,8 @@ void endDeferred(const at::Tensor &tensor, Value &value, const Waiting &waiting,
     node.runFrom(waiting.steps);
     node.countEnd();
   }
+  // Until now, what other threads overwrite has been copied.
+  static_cast<LazyTensor &>(*tensor.unsafeGetTensorImpl()).leave();
   end(tensor, value, waiting.ending, choice);
 }
 

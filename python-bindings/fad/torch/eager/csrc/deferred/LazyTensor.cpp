@@ -99,6 +99,8 @@ torch::autograd::Edge LazyTensor::find(const StepPtr &step, at::Tensor *value) {
       if (!value)
         return;
       dropped = tensor.computeVisited({});
+      if (StepPtr steps = endComputed(tensor))
+        dropped.step = std::move(steps);
       *value = aliasOf(*Borrowed(&tensor));
     });
   return edge;
