@@ -249,10 +249,10 @@ def check_layout(model, x, budget, peak):
         yield "the user's layout is not taken"
     if other != peak:
         yield "without the layout, the peak is another"
-    # In PyTorch 2.15, stock Inductor's peak there may be three times the budget, and so may that of
-    # each selection.
+    # In PyTorch 2.15, stock Inductor's peak there is one and a half times the budget, or three times,
+    # by the processor, and that of each selection is above the budget. Before, it is 1.25 times.
     stock = measure(model, x, {"layout_optimization": True}, "inductor")
-    if optimized > (budget if stock < 2 * budget else min(scheduled)):
+    if optimized > (budget if stock < 1.4 * budget else min(scheduled)):
         yield "another selection has a lower peak in the user's layout"
 
 
