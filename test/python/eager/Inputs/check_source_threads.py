@@ -5,6 +5,7 @@ import itertools
 import random
 import sys
 import threading
+import weakref
 
 import torch
 import torch.nn.functional as F
@@ -146,6 +147,80 @@ def check_overtaken(check):
             )
 
 
+def start_and_join(function):
+    thread = threading.Thread(target=function)
+    thread.start()
+    thread.join()
+
+
+def check_computed(check):
+    """A thread writes to a constant of another one's sequence, so that the value is computed, and
+    then a thread writes to the leaf."""
+    mode = {"policy": "fad", "engine": "deferred", "min_numel": 0}
+    programs = {
+        "exp": lambda x, constant: torch.exp(x) + constant,
+        "sigmoid": lambda x, constant: torch.sigmoid(x + constant),
+        "several": lambda x, constant: torch.tanh(torch.exp(x) * 2 + constant),
+        "relu": lambda x, constant: torch.relu(x + constant) * 2,
+    }
+    readers = {
+        "product": lambda y: y @ WEIGHT,
+        "continued": lambda y: (torch.tanh(y) * y) @ WEIGHT,
+    }
+    writes = {"add_": lambda x: x.add_(1), "data": lambda x: x.data.add_(1)}
+    threads = {"own": lambda write: write(), "other": start_and_join}
+
+    def run(program, reader, write, thread):
+        x, constant = X.clone().requires_grad_(), X.clone()
+
+        def write_constant():
+            with fad.torch.nest(**mode):
+                constant.add_(1)
+
+        def write_leaf():
+            with fad.torch.nest(**mode), torch.no_grad():
+                write(x)
+
+        with fad.torch.nest(**mode):
+            y = program(x, constant)
+            start_and_join(write_constant)
+            thread(write_leaf)
+            result = reader(y)
+        own = X.clone().requires_grad_()
+        expected = reader(program(own, X))
+        torch.testing.assert_close(result, expected)
+        found = torch.autograd.grad(result.sum(), x)
+        torch.testing.assert_close(found, torch.autograd.grad(expected.sum(), own))
+
+    for names in itertools.product(programs, readers, writes, threads):
+        parts = [
+            each[name]
+            for each, name in zip((programs, readers, writes, threads), names, strict=True)
+        ]
+        check(f"computed, {', '.join(names)}", lambda: run(*parts))
+
+    def free():
+        """A sequence that another one goes on from frees what no operator saves."""
+        elements = X.numpy().copy()
+        x, constants = X.clone().requires_grad_(), [X.clone(), torch.from_numpy(elements)]
+        freed, source = weakref.ref(elements), x * 1.5
+        del elements
+
+        def write():
+            with fad.torch.nest(**mode):
+                constants[0].add_(1)
+
+        with fad.torch.nest(**mode):
+            y = torch.exp(source) + constants[0] + constants[1]
+            start_and_join(write)
+            z = torch.tanh(y) @ WEIGHT
+            constants.clear()
+            assert freed() is None
+        return y, z
+
+    check("computed, freed", free)
+
+
 @torch.library.custom_op("fad_test::read", mutates_args=())
 def read(tensor: torch.Tensor) -> torch.Tensor:
     MEANWHILE.pop()()
@@ -169,12 +244,7 @@ def check_read(check):
             with fad.torch.nest(**mode):
                 constant.add_(1)
 
-        def start():
-            thread = threading.Thread(target=write)
-            thread.start()
-            thread.join()
-
-        MEANWHILE.append(start)
+        MEANWHILE.append(lambda: start_and_join(write))
         with fad.torch.nest(**mode):
             result = torch.ops.fad_test.read(program(x, constant))
         expected = program(x, X)
@@ -345,6 +415,7 @@ if __name__ == "__main__":
     check_threads(check)
     check_meanwhile(check)
     check_overtaken(check)
+    check_computed(check)
     check_read(check)
     check_leaves(check)
     check_torn(check)

@@ -38,11 +38,16 @@ void evaluate(LazyTensor &tensor, const Originals &originals);
 
 /// Computes the value alone, for a thread that is going to write to memory that
 /// another one's sequence reads, and leaves the node to that one, of which
-/// backward reads copies. Leaves have none but under Policy::Fad, where eager
-/// PyTorch's derivative would be there. Returns memory, the end of which may
-/// wait for Python's lock.
-std::vector<c10::Storage> evaluateElsewhere(LazyTensor &tensor,
-                                            const at::Tensor &written);
+/// backward reads copies.
+void evaluateElsewhere(LazyTensor &tensor);
+
+/// Has a sequence that is computed, and that no operator has ended, read copies
+/// of leaves that are going to be written to: under Policy::Fad, eager
+/// PyTorch's derivative would be there. For the thread whose sequence it is, or
+/// for another one. Returns memory, the end of which may wait for Python's
+/// lock. Within a visit, when no thread evaluates what reads that memory.
+std::vector<c10::Storage> copyLeaves(LazyTensor &tensor, bool isOwn,
+                                     const at::Tensor &written);
 
 /// Ends a sequence under Policy::Fad whose value `evaluateElsewhere` has
 /// computed, before another one goes on from that: what both read is not copied

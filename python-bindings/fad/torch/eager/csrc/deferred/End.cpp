@@ -152,17 +152,20 @@ void evaluate(LazyTensor &tensor, const Originals &originals) {
   fill({result, how});
 }
 
-std::vector<c10::Storage> evaluateElsewhere(LazyTensor &tensor,
-                                            const at::Tensor &written) {
+void evaluateElsewhere(LazyTensor &tensor) {
   OutsideModes guard;
-  StepPtr end = tensor.getStep();
-  Result result = computeForward(end);
+  Result result = computeForward(tensor.getStep());
   tensor.fill(result.first, result.second);
+}
+
+std::vector<c10::Storage> copyLeaves(LazyTensor &tensor, bool isOwn,
+                                     const at::Tensor &written) {
   std::vector<c10::Storage> before;
-  if (end->policy != Policy::Fad)
+  if (isOwn && (!openNodeOf(tensor) || findUnread(tensor) == Kept::Sources))
     return before;
+  OutsideModes guard;
   std::lock_guard<std::mutex> lock(copying());
-  for (Step *step : order(end))
+  for (Step *step : order(tensor.open))
     if (const Step::Constant &source = step->value;
         !step->op && source.isLeaf && mayCopy(source, written))
       before.push_back(readCopy(*step, source, copyElements(source.tensor)));

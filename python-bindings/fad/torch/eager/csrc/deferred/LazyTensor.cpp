@@ -83,7 +83,7 @@ void LazyTensor::leave() {
 LazyTensor::Dropped LazyTensor::forget() {
   if (step)
     --live;
-  return {std::move(step), {}, std::move(operands), {}};
+  return {std::move(step), {}, std::move(operands)};
 }
 
 torch::autograd::Edge LazyTensor::find(const StepPtr &step, at::Tensor *value) {
@@ -99,8 +99,10 @@ torch::autograd::Edge LazyTensor::find(const StepPtr &step, at::Tensor *value) {
       if (!value)
         return;
       dropped = tensor.computeVisited({});
-      if (StepPtr steps = endComputed(tensor))
+      if (StepPtr steps = endComputed(tensor)) {
         dropped.step = std::move(steps);
+        dropped.open = std::move(tensor.open);
+      }
       *value = aliasOf(*Borrowed(&tensor));
     });
   return edge;
@@ -142,14 +144,12 @@ LazyTensor::Dropped LazyTensor::computeVisited(const Originals &originals) {
   return dropped;
 }
 
-LazyTensor::Dropped LazyTensor::computeElsewhere(const at::Tensor &written) {
+LazyTensor::Dropped LazyTensor::computeElsewhere() {
   if (isComputed())
     return {};
   OnRecordedStream there(stream);
-  std::vector<c10::Storage> memories = evaluateElsewhere(*this, written);
-  Dropped dropped = forget();
-  dropped.memories = std::move(memories);
-  return dropped;
+  evaluateElsewhere(*this);
+  return forget();
 }
 
 std::string_view name(Computed computed) {
@@ -343,6 +343,7 @@ void LazyTensors::computeReadersOf(const at::Tensor &tensor) {
     return step && readsMemoryOf(step, tensor);
   };
   std::shared_ptr<LazyTensors> own = ofThread();
+  std::vector<std::pair<std::shared_ptr<LazyPlace>, bool>> computed;
   for (const auto &tensors : all)
     for (const auto &place : tensors->getAll()) {
       bool isOwn = tensors == own;
@@ -350,14 +351,23 @@ void LazyTensors::computeReadersOf(const at::Tensor &tensor) {
           isOwn ? LazyTensor::findOriginals(*place, isReader) : Originals();
       LazyTensor::Dropped dropped;
       place->visit([&](LazyTensor &lazy) {
-        if (!isReader(lazy))
-          return;
-        dropped = isOwn ? lazy.computeVisited(originals)
-                        : lazy.computeElsewhere(tensor);
-        if (lazy.work)
-          lazy.work->wait();
+        if (isReader(lazy)) {
+          dropped =
+              isOwn ? lazy.computeVisited(originals) : lazy.computeElsewhere();
+          if (lazy.work)
+            lazy.work->wait();
+        }
+        if (lazy.isComputed() && lazy.open && lazy.open->policy == Policy::Fad)
+          computed.emplace_back(place, isOwn);
       });
     }
+  for (const auto &[place, isOwn] : computed) {
+    std::vector<c10::Storage> before;
+    place->visit([&, isOwn = isOwn](LazyTensor &lazy) {
+      if (lazy.open)
+        before = copyLeaves(lazy, isOwn, tensor);
+    });
+  }
 }
 
 void LazyTensors::computeAll() {

@@ -136,7 +136,6 @@ private:
   struct Dropped {
     StepPtr step, open;
     std::vector<at::Tensor> operands;
-    std::vector<c10::Storage> memories;
   };
   Dropped forget();
   /// The originals that the computation of the tensor at a place needs, or none
@@ -149,8 +148,8 @@ private:
   void computeOnce();
   /// The same within a visit.
   Dropped computeVisited(const Originals &originals);
-  /// The same for another thread, which is going to write to a tensor.
-  Dropped computeElsewhere(const at::Tensor &written);
+  /// The same for another thread, which is going to write.
+  Dropped computeElsewhere();
   LazyTensor &get() const { return const_cast<LazyTensor &>(*this); }
 
   StepPtr step;
@@ -181,7 +180,8 @@ public:
   /// The last steps of all threads' sequences that no operator has ended, and
   /// that backward may run again.
   static std::vector<StepPtr> findOpen();
-  /// Computes those of all threads whose sequence reads memory of `tensor`.
+  /// Before a write to a tensor: computes those of all threads whose sequence
+  /// reads the memory, and has those that are computed read copies of leaves.
   static void computeReadersOf(const at::Tensor &tensor);
   void computeAll();
 
