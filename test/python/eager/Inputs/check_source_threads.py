@@ -1,6 +1,7 @@
 """Threads that write to what other threads' sequences read, or have read: values and gradients
 are those of eager PyTorch."""
 
+import contextlib
 import itertools
 import random
 import sys
@@ -221,6 +222,40 @@ def check_computed(check):
     check("computed, freed", free)
 
 
+def check_linear(check):
+    """A thread writes, through an alias with versions of its own, to what a linear sequence reads.
+    The sequence that goes on from the value has no use for that."""
+    readers = {"tanh": torch.tanh, "product": lambda y: torch.tanh(y) * y}
+
+    def run(mode, reader, place, thread):
+        def record(nest, thread):
+            x = X.clone().requires_grad_()
+            tensors = {"leaf": x, "source": x * 1.5, "constant": X.clone()}
+
+            def write():
+                with nest(), torch.no_grad():
+                    tensors[place].data.add_(1)
+
+            with nest():
+                y = tensors["leaf" if place == "leaf" else "source"] * 2 + tensors["constant"]
+                thread(write)
+                result = reader(y) @ WEIGHT
+            return result, torch.autograd.grad(result.sum(), x)
+
+        found = record(lambda: fad.torch.nest(**mode), thread)
+        torch.testing.assert_close(found, record(contextlib.nullcontext, lambda write: write()))
+
+    threads = {"own": lambda write: write(), "other": start_and_join}
+    for mode, name, place, thread in itertools.product(
+        MODES, readers, ("leaf", "source", "constant"), threads
+    ):
+        if mode["engine"] == "deferred":
+            check(
+                f"linear, {name}, {place}, {thread}, {mode}",
+                lambda: run(mode, readers[name], place, threads[thread]),
+            )
+
+
 @torch.library.custom_op("fad_test::read", mutates_args=())
 def read(tensor: torch.Tensor) -> torch.Tensor:
     MEANWHILE.pop()()
@@ -416,6 +451,7 @@ if __name__ == "__main__":
     check_meanwhile(check)
     check_overtaken(check)
     check_computed(check)
+    check_linear(check)
     check_read(check)
     check_leaves(check)
     check_torn(check)

@@ -279,9 +279,10 @@ FAD_EAGER_API const char *fad_eager_compute_open() {
 FAD_EAGER_API const char *fad_eager_compute_readers(c10::TensorImpl *tensor) {
   return findError([&] {
     if (fad::eager::LazyTensor::live)
-      fad::eager::LazyTensors::computeReadersOf(at::Tensor(
-          c10::intrusive_ptr<c10::TensorImpl>::unsafe_reclaim_from_nonowning(
-              tensor)));
+      fad::eager::LazyTensors::computeReadersOf(
+          at::Tensor(c10::intrusive_ptr<
+                     c10::TensorImpl>::unsafe_reclaim_from_nonowning(tensor)),
+          /*isWritten=*/false);
   });
 }
 

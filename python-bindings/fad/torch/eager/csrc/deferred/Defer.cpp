@@ -174,7 +174,7 @@ at::Tensor defer(Call &call) {
   value->constants = call.constants;
   value->sequence = node.get();
   if (!lazy.open)
-    value->step = step;
+    value->step = lazy.linear = step;
   if (call.widens) {
     widen(call, {node.get(), input}, *value);
     step->value = {makeShape(result), 0};
@@ -215,7 +215,8 @@ bool readsMemoryOf(const StepPtr &end, const at::Tensor &tensor) {
 
 bool isContinued(const at::Tensor &tensor, const Value &value) {
   LazyTensor *lazy = lazyOf(tensor);
-  if (lazy && lazy->getStream() != getCurrentStream(tensor.device()))
+  if (lazy && (lazy->isOvertaken() ||
+               lazy->getStream() != getCurrentStream(tensor.device())))
     return false;
   StepPtr steps = value.steps();
   return !lazy || !lazy->isComputed() || !steps || !anyInput(steps, isModified);

@@ -71,10 +71,11 @@ void LazyTensor::release_resources() {
 
 void LazyTensor::leave() {
   // The last reference to a step's tensor may wait for Python's lock.
-  StepPtr dropped;
+  Dropped dropped;
   {
     std::lock_guard<std::mutex> lock(place->mutex);
-    dropped = std::move(open);
+    dropped.open = std::move(open);
+    dropped.linear = std::move(linear);
   }
   if (auto tensors = std::move(list))
     tensors->remove(*this);
@@ -83,7 +84,7 @@ void LazyTensor::leave() {
 LazyTensor::Dropped LazyTensor::forget() {
   if (step)
     --live;
-  return {std::move(step), {}, std::move(operands)};
+  return {std::move(step), {}, {}, std::move(operands)};
 }
 
 torch::autograd::Edge LazyTensor::find(const StepPtr &step, at::Tensor *value) {
@@ -333,7 +334,7 @@ std::vector<StepPtr> LazyTensors::findOpen() {
   return found;
 }
 
-void LazyTensors::computeReadersOf(const at::Tensor &tensor) {
+void LazyTensors::computeReadersOf(const at::Tensor &tensor, bool isWritten) {
   // Sparse tensors, among others, have none that a sequence reads.
   if (!tensor.has_storage())
     return;
@@ -357,7 +358,13 @@ void LazyTensors::computeReadersOf(const at::Tensor &tensor) {
           if (lazy.work)
             lazy.work->wait();
         }
-        if (lazy.isComputed() && lazy.open && lazy.open->policy == Policy::Fad)
+        if (!lazy.isComputed())
+          return;
+        if (isWritten && lazy.linear && readsMemoryOf(lazy.linear, tensor)) {
+          lazy.overtaken = true;
+          dropped.linear = std::move(lazy.linear);
+        }
+        if (lazy.open && lazy.open->policy == Policy::Fad)
           computed.emplace_back(place, isOwn);
       });
     }

@@ -125,6 +125,12 @@ public:
   /// operators that backward may run again, until an operator has ended that.
   StepPtr open;
 
+  /// The same of a linear sequence, which backward does not run. It may go on
+  /// from the value, until a write to what it reads, which may change no
+  /// version.
+  StepPtr linear;
+  bool isOvertaken() const { return overtaken; }
+
   /// How many are not computed, in the process.
   static std::atomic<int64_t> live;
 
@@ -134,7 +140,7 @@ private:
   /// tensor may wait for Python's lock, whose owner may wait for the tensor's:
   /// it goes outside of that.
   struct Dropped {
-    StepPtr step, open;
+    StepPtr step, open, linear;
     std::vector<at::Tensor> operands;
   };
   Dropped forget();
@@ -157,7 +163,7 @@ private:
   /// Of a computed one, where there are streams.
   std::shared_ptr<LateWork> work;
   std::vector<at::Tensor> operands;
-  std::atomic<bool> computed{false};
+  std::atomic<bool> computed{false}, overtaken{false};
   Computed computedHow = Computed::AtOnce;
   const std::shared_ptr<LazyPlace> place;
   /// Those of the thread, where this one is until an operator has ended its
@@ -180,9 +186,10 @@ public:
   /// The last steps of all threads' sequences that no operator has ended, and
   /// that backward may run again.
   static std::vector<StepPtr> findOpen();
-  /// Before a write to a tensor: computes those of all threads whose sequence
-  /// reads the memory, and has those that are computed read copies of leaves.
-  static void computeReadersOf(const at::Tensor &tensor);
+  /// Before a tensor is handed out, or `isWritten`: computes those of all
+  /// threads whose sequence reads the memory, and has those that are computed
+  /// read copies of leaves. Linear ones do not go on from what is written.
+  static void computeReadersOf(const at::Tensor &tensor, bool isWritten);
   void computeAll();
 
 private:

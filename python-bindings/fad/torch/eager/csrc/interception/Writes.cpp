@@ -51,7 +51,7 @@ void prepareWrites(const c10::OperatorHandle &op,
         writing.add(tensor);
       if (LazyTensors::count) {
         if (!lazyOf(tensor) || lazyOf(tensor)->isComputed())
-          LazyTensors::computeReadersOf(tensor);
+          LazyTensors::computeReadersOf(tensor, isWritten);
         else if (takesMemory)
           compute(tensor);
       }
@@ -79,7 +79,7 @@ static void writeSilently(const c10::OperatorHandle &op,
   noteSilentWrites(op, *stack, [&](const at::Tensor &tensor) {
     writing.add(tensor);
     if (LazyTensors::count)
-      LazyTensors::computeReadersOf(tensor);
+      LazyTensors::computeReadersOf(tensor, /*isWritten=*/true);
     if (hasReaders())
       copyForReaders(tensor);
     LateWork::waitForAll(tensor.device());
