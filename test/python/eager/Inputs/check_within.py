@@ -103,7 +103,35 @@ PROGRAMS = {
         (v.double().sin() * 2).exp().flip(0),
         save(v),
     ][1:],
+    "a cast": lambda h, w: [v := h.double(), (v.sin() + v.cos()).flip(0), save(v)][1:],
+    "a cast, before the end": lambda h, w: [
+        v := (h * 2).double(),
+        a := v.sin() + v.cos(),
+        save(v),
+        a.flip(0),
+    ][2:],
+    "a cast of several sequences": lambda h, w: [
+        v := h.double(),
+        (v.sin() + v.cos()).flip(0),
+        (v.exp() * v).flip(0),
+        save(v),
+        (v.sin() * v).flip(0),
+    ][1:],
+    "a view of a cast": lambda h, w: [
+        v := h.double(),
+        (v.exp() * v.sin()).flip(0),
+        v.t().cumprod(0),
+    ][1:],
+    "a cast and another value": lambda h, w: [
+        v := h.double(),
+        u := v.exp(),
+        (u.sin() * v).flip(0),
+        save(u),
+        save(v),
+    ][2:],
 }
+# Values that an operator has computed, of a source.
+VALUES = {"": lambda h: h * 2, ", of a cast": lambda h: (h * 2).double()}
 ENGINES = ("interactive", "deferred")
 
 
@@ -190,7 +218,7 @@ KINDS = {
     "second derivatives": second,
 }
 # A compilation takes a second.
-COMPILED = ("far behind the end", "a view, after the end", "one after the other")
+COMPILED = ("far behind the end", "a view, after the end", "one after the other", "a cast")
 
 
 def survives_its_owners():
@@ -206,11 +234,11 @@ def survives_its_owners():
     torch.testing.assert_close(found, expected)
 
 
-def is_copied():
+def is_copied(compute):
     """A write to the value, after its sequence has begun there, is none to what backward reads."""
     leaf = LEAF.clone().requires_grad_()
     with of("interactive")():
-        v = leaf.flip(0) * 2
+        v = compute(leaf.flip(0))
         loss = (v.sin() + v.cos()).flip(0).sum()
         save(v)
         v += 1
@@ -219,7 +247,7 @@ def is_copied():
     torch.testing.assert_close(found, 2 * (doubled.cos() - doubled.sin()))
 
 
-def is_written_through_alias(engine):
+def is_written_through_alias(compute, engine):
     """Nothing begins at a value whose memory an alias may have written to, which no version tells: after
     its sequence has ended, and an operator or a reader saves it; and between the two."""
     for program in (
@@ -230,20 +258,20 @@ def is_written_through_alias(engine):
     ):
         leaf = LEAF.clone().requires_grad_()
         with of(engine)():
-            v = leaf.flip(0) * 2
+            v = compute(leaf.flip(0))
             loss = program(lambda v: v.sin() + v.cos(), v).sum()
         (found,) = torch.autograd.grad(loss, leaf)
         doubled = LEAF * 2
         torch.testing.assert_close(found, 2 * (doubled.cos() - doubled.sin()))
 
 
-def is_read_by_another_thread():
+def is_read_by_another_thread(compute):
     """Another thread saves the value while backward runs."""
     for _ in range(20):
         leaf = LEAF.clone().requires_grad_()
         with of("interactive")():
-            v = leaf.flip(0).exp()
-            loss = multiply(v).sin().flip(0).sum()
+            v = compute(leaf.flip(0))
+            loss = (v.sin() + v.cos()).flip(0).sum()
             v.flip(0)
         (expected,) = torch.autograd.grad(loss, leaf, retain_graph=True)
         begin, kept = threading.Barrier(2), []
@@ -280,10 +308,11 @@ def main():
                 lambda: agrees(compiled, function, engine, reference=whole),
             )
     check("after the owners", survives_its_owners)
-    check("a write", is_copied)
-    for engine in ENGINES:
-        check(f"an alias, {engine}", lambda: is_written_through_alias(engine))
-    check("another thread", is_read_by_another_thread)
+    for name, compute in VALUES.items():
+        check(f"a write{name}", lambda: is_copied(compute))
+        for engine in ENGINES:
+            check(f"an alias{name}, {engine}", lambda: is_written_through_alias(compute, engine))
+        check(f"another thread{name}", lambda: is_read_by_another_thread(compute))
     check.finish()
 
 

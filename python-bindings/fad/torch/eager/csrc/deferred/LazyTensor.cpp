@@ -176,6 +176,10 @@ struct ComputedTensor final : ComputedValue {
         {c10::DispatchKey::Python, c10::DispatchKey::PythonTLSSnapshot}));
     at::Tensor alias;
     place->visit([&](LazyTensor &lazy) {
+      // An alias may have been written to, which changes no version.
+      auto *own = castTo<Value>(lazy.get_backend_meta());
+      if (own && own->isEscaped)
+        return;
       Borrowed borrowed(&lazy);
       const at::Tensor &tensor = *borrowed;
       if (static_cast<uint32_t>(tensor._version()) == version &&

@@ -107,21 +107,27 @@ void Value::setEscaped(bool isNow) const {
   isEscaped = isNow;
   // The node of a tensor that has another graph by now may be gone.
   if (sequence && isCurrent())
-    sequence->isEscaped = isNow;
+    sequence->beginning.isEscaped = isNow;
+  if (beginning)
+    beginning->isEscaped = isNow;
 }
 
 void Value::save() {
   isSaved = true;
   isRecomputed = false;
   step.reset();
+  at::Tensor own(
+      c10::intrusive_ptr<c10::TensorImpl>::unsafe_reclaim_from_nonowning(
+          tensor));
   if (sequence)
-    sequence->save(at::Tensor(
-        c10::intrusive_ptr<c10::TensorImpl>::unsafe_reclaim_from_nonowning(
-            tensor)));
+    sequence->beginning.save(own);
+  if (beginning)
+    beginning->save(own);
 }
 
 bool Value::isWithin() const {
-  return policy == Policy::Auto && sequence && sequence->skips > 0 && !isSaved;
+  return policy == Policy::Auto && !isSaved &&
+         (beginning || (sequence && sequence->skips > 0));
 }
 
 bool Value::isCurrent() const {
