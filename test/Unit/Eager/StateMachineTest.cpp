@@ -377,6 +377,9 @@ double count(const Ending &ending, const Choice &choice, bool isThere) {
     if (choice.recomputes && ending.saves == Saves::Constant)
       return kept + 2;
     return kept + !(isShared || isValue);
+  case Kept::Operators:
+    ADD_FAILURE() << "what all operators saved is no choice of the machine";
+    break;
   case Kept::Tensor:
     return kept + 1;
   case Kept::Bits:
