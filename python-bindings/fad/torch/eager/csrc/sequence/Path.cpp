@@ -48,10 +48,7 @@ at::Tensor SavedValue::findSaved() const {
 StepPtr makeStart(const Step &step, const at::Tensor &value, NodePtr node) {
   auto start = c10::make_intrusive<Step>();
   start->number = step.number;
-  if (node)
-    start->source.node = node.get();
-  else
-    start->source = step.source;
+  start->source.node = node.get();
   start->start = std::move(node);
   start->isMoved = true;
   start->value = {value, static_cast<uint32_t>(value._version())};

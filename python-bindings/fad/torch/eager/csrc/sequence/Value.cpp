@@ -107,27 +107,21 @@ void Value::setEscaped(bool isNow) const {
   isEscaped = isNow;
   // The node of a tensor that has another graph by now may be gone.
   if (sequence && isCurrent())
-    sequence->beginning.isEscaped = isNow;
-  if (beginning)
-    beginning->isEscaped = isNow;
+    sequence->isEscaped = isNow;
 }
 
 void Value::save() {
   isSaved = true;
   isRecomputed = false;
   step.reset();
-  at::Tensor own(
-      c10::intrusive_ptr<c10::TensorImpl>::unsafe_reclaim_from_nonowning(
-          tensor));
   if (sequence)
-    sequence->beginning.save(own);
-  if (beginning)
-    beginning->save(own);
+    sequence->save(at::Tensor(
+        c10::intrusive_ptr<c10::TensorImpl>::unsafe_reclaim_from_nonowning(
+            tensor)));
 }
 
 bool Value::isWithin() const {
-  return policy == Policy::Auto && !isSaved &&
-         (beginning || (sequence && sequence->skips > 0));
+  return policy == Policy::Auto && sequence && sequence->skips > 0 && !isSaved;
 }
 
 bool Value::isCurrent() const {

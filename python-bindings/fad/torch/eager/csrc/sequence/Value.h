@@ -107,8 +107,6 @@ struct Value final : c10::BackendMeta {
   SequenceNode *sequence = nullptr;
   /// The operators so far, where they are needed and are not the node's.
   StepPtr step;
-  /// Of a cast to a wider type under the policy auto: the same as the step's.
-  std::shared_ptr<Beginning> beginning;
   /// Of a view of a fad tensor: the tensor.
   at::Tensor base;
   /// Of a view: how many sequences go on from it.
@@ -143,7 +141,7 @@ struct Value final : c10::BackendMeta {
   /// sequences that can begin there.
   void save();
   /// Whether that makes a difference: whether a sequence goes on from the
-  /// value, or may, from a cast.
+  /// value.
   bool isWithin() const;
   /// Notes whether somebody has an alias whose writes no version of the tensor
   /// counts. No sequence comes to begin at the value then.

@@ -124,37 +124,27 @@ void SequenceNode::findWithin() {
       if (other.number && countOwners(&other) > other.skips)
         found.push_back(&other);
     });
-  std::vector<std::shared_ptr<Beginning>> foundCasts;
-  if (const StepPtr steps = getSteps())
-    for (const StepPtr &cast : findWidened(steps, sources))
-      if (cast->beginning)
-        foundCasts.push_back(cast->beginning);
-  if (found.empty() && foundCasts.empty())
+  if (found.empty())
     return;
   leaveWithin();
-  for (SequenceNode *other : found)
-    other->beginning.add(*this);
-  for (const auto &cast : foundCasts)
-    cast->add(*this);
   {
     std::lock_guard<std::mutex> lock(lockOfAll());
+    for (SequenceNode *other : found)
+      other->around.push_back(this);
     within = std::move(found);
-    casts = std::move(foundCasts);
   }
   beginAtSaved();
 }
 
 void SequenceNode::leaveWithin() {
-  if (within.empty() && casts.empty())
+  if (within.empty())
     return;
-  for (SequenceNode *other : within)
-    other->beginning.remove(*this);
-  for (const auto &cast : casts)
-    cast->remove(*this);
-  std::vector<std::shared_ptr<Beginning>> before;
   std::lock_guard<std::mutex> lock(lockOfAll());
+  for (SequenceNode *other : within) {
+    auto &all = other->around;
+    all.erase(std::remove(all.begin(), all.end(), this), all.end());
+  }
   within.clear();
-  before.swap(casts);
 }
 
 /// The nodes of a list that are there still. Other threads may change it.
@@ -168,17 +158,7 @@ shareAll(const std::vector<SequenceNode *> &list) {
   return nodes;
 }
 
-void Beginning::add(SequenceNode &node) {
-  std::lock_guard<std::mutex> lock(lockOfAll());
-  around.push_back(&node);
-}
-
-void Beginning::remove(SequenceNode &node) {
-  std::lock_guard<std::mutex> lock(lockOfAll());
-  around.erase(std::remove(around.begin(), around.end(), &node), around.end());
-}
-
-void Beginning::save(const at::Tensor &value) {
+void SequenceNode::save(const at::Tensor &value) {
   auto found = std::make_shared<SavedValue>(value);
   {
     std::lock_guard<std::mutex> lock(access);
@@ -188,7 +168,7 @@ void Beginning::save(const at::Tensor &value) {
     node->beginAtSaved();
 }
 
-at::Tensor Beginning::findSaved() const {
+at::Tensor SequenceNode::findSaved() const {
   std::shared_ptr<const ComputedValue> found;
   {
     std::lock_guard<std::mutex> lock(access);
@@ -207,20 +187,15 @@ void SequenceNode::beginAtSaved() {
     return std::find(sources.begin(), sources.end(), source) != sources.end();
   };
   for (const auto &other : shareAll(within)) {
-    at::Tensor value = other->beginning.findSaved();
+    at::Tensor value = other->findSaved();
     // Its node has the derivative, and leads to the same sources.
-    if (!value.defined() || other->beginning.isEscaped || other->isReleased ||
+    if (!value.defined() || other->isEscaped || other->isReleased ||
         !(other->isFinished || other->holdsNothing()) ||
         !std::all_of(other->sources.begin(), other->sources.end(), isOwn))
       continue;
     if (StepPtr step = findStep(end, other->number); step && step->op)
       starts.emplace(step.get(), makeStart(*step, value, NodePtr(other)));
   }
-  // The gradient of a cast goes where it went.
-  for (const StepPtr &cast : findWidened(end, sources))
-    if (cast->beginning && !cast->beginning->isEscaped)
-      if (at::Tensor value = cast->beginning->findSaved(); value.defined())
-        starts.emplace(cast.get(), makeStart(*cast, value, nullptr));
   if (letsGo(end, starts))
     own->replace(end, beginAt(end, starts));
 }
