@@ -126,6 +126,7 @@ PROGRAMS = {
 # Values that an operator has computed, of a source.
 VALUES = {"": lambda h: h * 2, ", of a cast": lambda h: (h * 2).double()}
 ENGINES = ("interactive", "deferred")
+POLICIES = ("auto", "fad")
 
 
 def run(function, nest, dtype=torch.float32):
@@ -240,22 +241,105 @@ def is_copied(compute):
     torch.testing.assert_close(found, 2 * (doubled.cos() - doubled.sin()))
 
 
-def is_written_through_alias(compute, engine):
-    """Nothing begins at a value whose memory an alias may have written to, which no version tells: after
-    its sequence has ended, and an operator or a reader saves it; and between the two."""
-    for program in (
-        lambda y, v: [y(v).flip(0), v.data.add_(1), v * v][0],
-        lambda y, v: [y(v).flip(0), v.data.add_(1), save(v)][0],
-        lambda y, v: [found := y(v), save(v), v.data.add_(1), found.flip(0)][3],
-        lambda y, v: [y(v).flip(0), torch.no_grad()(v.t)().data.add_(1), save(v)][0],
-    ):
-        leaf = LEAF.clone().requires_grad_()
-        with of(engine)():
-            v = compute(leaf.flip(0))
-            loss = program(lambda v: v.sin() + v.cos(), v).sum()
-        (found,) = torch.autograd.grad(loss, leaf)
-        doubled = LEAF * 2
-        torch.testing.assert_close(found, 2 * (doubled.cos() - doubled.sin()))
+def without_graph(v):
+    with torch.no_grad():
+        return v.t()
+
+
+# Tensors that have memory of a value, through which programs write to it.
+ALIASES = {
+    "itself": lambda v: v,
+    "a view": lambda v: v.view(-1),
+    "a view of a view": lambda v: v.t().t().view(-1),
+    "a slice": lambda v: v[1:],
+    "a slice of a slice": lambda v: v[1:].t()[2:],
+    "a slice of a view": lambda v: v.t()[:2],
+    "a chunk": lambda v: v.chunk(2)[1],
+    "a part": lambda v: torch.unsafe_chunk(v, 2)[1],
+    "an expansion": lambda v: v[None].expand(1, SIZE, SIZE),
+    "other strides": lambda v: v.as_strided((2, 2), (1, 2)),
+    "another type": lambda v: v.view(torch.int32),
+    "no graph": without_graph,
+    "no graph, of a slice": lambda v: without_graph(v[1:]),
+}
+# How no version tells of a write.
+WRITES = {
+    "data": lambda alias: alias.data.fill_(0),
+    "an array": lambda alias: alias.detach().numpy().fill(0),
+    "an array of data": lambda alias: alias.data.numpy().fill(0),
+}
+
+
+def go_on(v):
+    """A sequence of which eager PyTorch saves the first value, and not `v`."""
+    u = v * 1.5
+    return u.sin() + u.cos()
+
+
+# When the value `v` is written to. A sequence goes on from it, whose end comes first in the list,
+# and something saves it.
+ORDERS = {
+    "between": lambda v, alias, write: [go_on(v).flip(0), write(alias(v)), save(v)],
+    "an operator saves it": lambda v, alias, write: [
+        go_on(v).flip(0),
+        write(alias(v)),
+        v * v,
+    ],
+    "before the end": lambda v, alias, write: [
+        found := go_on(v),
+        save(v),
+        write(alias(v)),
+        found.flip(0),
+    ][::-1],
+    "after a reader": lambda v, alias, write: [
+        found := go_on(v),
+        v.flip(0),
+        write(alias(v)),
+        save(v),
+        found.flip(0),
+    ][::-1],
+    "an alias from before": lambda v, alias, write: [
+        found := go_on(v),
+        own := alias(v),
+        save(v),
+        write(own),
+        found.flip(0),
+    ][::-1],
+    "an alias from before the save": lambda v, alias, write: [
+        found := go_on(v),
+        own := alias(v),
+        found.flip(0),
+        write(own),
+        save(v),
+    ][2:],
+}
+
+
+def check_slope(loss, leaf):
+    (found,) = torch.autograd.grad(loss, leaf)
+    torch.testing.assert_close(found, 3 * ((LEAF * 3).cos() - (LEAF * 3).sin()))
+
+
+def is_written_silently(compute, nest, alias, write, order):
+    """Nothing begins at a value whose memory an alias has written to, which no version tells."""
+    leaf = LEAF.clone().requires_grad_()
+    with nest():
+        v = compute(leaf.flip(0))
+        loss = order(v, alias, write)[0].sum()
+        assert not alias(v).any()
+    check_slope(loss, leaf)
+
+
+def is_written_outside(compute, nest, alias, write):
+    """The same outside of `nest`."""
+    leaf = LEAF.clone().requires_grad_()
+    with nest():
+        v = compute(leaf.flip(0))
+        found = go_on(v)
+    found = found.flip(0)
+    write(alias(v))
+    save(v)
+    check_slope(found.sum(), leaf)
 
 
 def is_read_by_another_thread(compute):
@@ -303,8 +387,19 @@ def main():
     check("after the owners", survives_its_owners)
     for name, compute in VALUES.items():
         check(f"a write{name}", lambda: is_copied(compute))
-        for engine in ENGINES:
-            check(f"an alias{name}, {engine}", lambda: is_written_through_alias(compute, engine))
+        for engine, policy, alias, write in itertools.product(ENGINES, POLICIES, ALIASES, WRITES):
+            nest = functools.partial(of(engine), policy=policy)
+            for order in ORDERS:
+                check(
+                    f"{alias}, {write}, {order}{name}, {engine}, {policy}",
+                    lambda: is_written_silently(
+                        compute, nest, ALIASES[alias], WRITES[write], ORDERS[order]
+                    ),
+                )
+            check(
+                f"{alias}, {write}, outside{name}, {engine}, {policy}",
+                lambda: is_written_outside(compute, nest, ALIASES[alias], WRITES[write]),
+            )
         check(f"another thread{name}", lambda: is_read_by_another_thread(compute))
     check.finish()
 

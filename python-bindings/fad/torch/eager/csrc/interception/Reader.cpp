@@ -70,10 +70,11 @@ static at::Tensor baseOf(const at::Tensor &tensor) {
 }
 
 /// Operators need not see a tensor whose sequence has ended, unless they
-/// compute what they save of it, or sequences may come to begin there.
-static void leave(const Reading &reading) {
-  if (!reading.value->isRecomputed && !reading.value->isWithin())
-    removeKey(reading.tensor);
+/// compute what they save of it, or others have it within them: these may come
+/// to begin there, where no alias has been written to.
+static void leave(const at::Tensor &tensor, const Value &value) {
+  if (!value.isRecomputed && !value.isDeferred && !value.isSkipped())
+    removeKey(tensor);
 }
 
 /// Ends a sequence that waits for a reader.
@@ -96,7 +97,7 @@ void finishAtOnce(const at::Tensor &tensor, Value &value) {
 
 static void endWaiting(const Reading &reading, bool isSaved) {
   endWaiting(baseOf(reading.tensor), *reading.value, *reading.waiting, isSaved);
-  leave(reading);
+  leave(reading.tensor, *reading.value);
 }
 
 /// Looks at what a reader has saved.
@@ -113,7 +114,7 @@ static void noteSaved(c10::ArrayRef<Reading> readings) {
       endWaiting(reading, isSaved);
     } else if (isSaved && reading.value->isWithin()) {
       reading.value->save();
-      leave(reading);
+      leave(reading.tensor, *reading.value);
     }
   }
 }
@@ -153,7 +154,12 @@ static void read(const c10::OperatorHandle &op, const Reader &reader,
                  const at::Tensor &tensor,
                  c10::SmallVectorImpl<Reading> &readings) {
   Value *own = anyValueOf(tensor);
-  if (!own || !own->isCurrent())
+  if (!own) {
+    if (!watchedValueOf(tensor))
+      removeKey(tensor);
+    return;
+  }
+  if (!own->isCurrent())
     return removeKey(tensor);
   at::Tensor base = baseOf(tensor);
   Value *value = own->base.defined() ? anyValueOf(base) : own;
@@ -170,10 +176,6 @@ static void read(const c10::OperatorHandle &op, const Reader &reader,
       finishAtOnce(base, *value);
     if (!isFollowed && value)
       value->isEscaped = true;
-    // Without a graph, nothing sees what becomes of a view.
-    if (value &&
-        (argument.alias_info()->isWrite() || !at::GradMode::is_enabled()))
-      value->setEscaped(true);
     if (isFollowed && value)
       readings.push_back({tensor, value, false});
     return;
@@ -194,7 +196,38 @@ static void read(const c10::OperatorHandle &op, const Reader &reader,
   if (reading.owners || value->isRecomputed)
     readings.push_back(std::move(reading));
   else
-    removeKey(tensor);
+    leave(tensor, *value);
+}
+
+namespace {
+/// A value that an operator reads, and its memory.
+struct Watched {
+  c10::weak_intrusive_ptr<Value> value;
+  const c10::StorageImpl *memory;
+};
+} // namespace
+
+/// Has those results of an operator that are views of fad tensors, and are
+/// followed by nothing, tell of their own aliases.
+static void watchAliases(c10::ArrayRef<Watched> watched,
+                         c10::ArrayRef<c10::IValue> results) {
+  auto watch = [&](const at::Tensor &result) {
+    c10::TensorImpl *impl = result.unsafeGetTensorImpl();
+    if (!result.has_storage() || impl->get_backend_meta())
+      return;
+    const auto *memory = result.storage().unsafeGetStorageImpl();
+    for (const Watched &each : watched) {
+      auto value = each.memory == memory ? each.value.lock() : nullptr;
+      if (!value || value->tensor == impl)
+        continue;
+      // Without a graph, a view does not keep the tensor.
+      if (isView(result) && result.requires_grad())
+        return attach(result, c10::make_intrusive<ViewOfValue>(each.value));
+      value->escape();
+    }
+  };
+  for (const c10::IValue &result : results)
+    visitTensors(result, watch);
 }
 
 /// A view of a fad tensor, whose readers keep the tensor.
@@ -236,18 +269,22 @@ void readBoxed(const c10::OperatorHandle &op, c10::DispatchKeySet keys,
          {}});
   const Reader &reader = findReader(op);
   c10::SmallVector<Reading, 2> readings;
+  c10::SmallVector<Watched, 2> watched;
   std::vector<c10::IValue> arguments;
   size_t count = op.schema().arguments().size();
   try {
     for (size_t i = 0; i < count; ++i) {
-      visitTensors((*stack)[stack->size() - count + i],
-                   [&](const at::Tensor &tensor) {
-                     if (!tensor.key_set().has(tensorKey))
-                       return;
-                     read(op, reader, torch::jit::last(*stack, count), i,
-                          tensor, readings);
-                     compute(tensor);
-                   });
+      visitTensors(
+          (*stack)[stack->size() - count + i], [&](const at::Tensor &tensor) {
+            if (!tensor.key_set().has(tensorKey))
+              return;
+            read(op, reader, torch::jit::last(*stack, count), i, tensor,
+                 readings);
+            compute(tensor);
+            if (auto value = watchedValueOf(tensor))
+              watched.push_back(
+                  {std::move(*value), tensor.storage().unsafeGetStorageImpl()});
+          });
     }
     if (reader.isView && !readings.empty())
       arguments.assign(stack->end() - static_cast<ptrdiff_t>(count),
@@ -258,17 +295,17 @@ void readBoxed(const c10::OperatorHandle &op, c10::DispatchKeySet keys,
     throw;
   }
   noteSaved(readings);
-  size_t returns = op.schema().returns().size();
-  if (readings.empty() || !returns ||
-      !(*stack)[stack->size() - returns].isTensor())
-    return;
-  const at::Tensor &result = (*stack)[stack->size() - returns].toTensor();
-  for (const Reading &reading : readings) {
-    if (reader.isView)
-      follow(op, arguments, result, reading);
-    else if (reading.isSaved && result.defined() && result.grad_fn())
-      replaceSaved(*result.grad_fn(), reading.tensor, *reading.value);
+  auto results = torch::jit::last(*stack, op.schema().returns().size());
+  if (!readings.empty() && !results.empty() && results[0].isTensor()) {
+    const at::Tensor &result = results[0].toTensor();
+    for (const Reading &reading : readings) {
+      if (reader.isView)
+        follow(op, arguments, result, reading);
+      else if (reading.isSaved && result.defined() && result.grad_fn())
+        replaceSaved(*result.grad_fn(), reading.tensor, *reading.value);
+    }
   }
+  watchAliases(watched, results);
 }
 
 } // namespace fad::eager

@@ -86,7 +86,7 @@ static void replace(SavedVariable &saved, const at::Tensor &tensor,
       static_cast<uint32_t>(data->_version()) != value.version)
     return;
   PlainGuard guard;
-  KeepEscaped keep(tensor);
+  NoEscapes noEscapes;
   Owned<SequenceNode> node;
   PathPtr path;
   if (value.sequence && value.sequence->held.form == Derivative::Steps) {

@@ -46,7 +46,7 @@ bool Step::isComputedIn(const c10::Storage &memory) {
 
 at::Tensor aliasOf(const at::Tensor &tensor) {
   c10::TensorImpl *impl = tensor.unsafeGetTensorImpl();
-  KeepEscaped guard(tensor);
+  NoEscapes guard;
   return at::Tensor(
       impl->shallow_copy_and_detach(impl->version_counter(), false));
 }

@@ -94,20 +94,31 @@ void Value::release_resources() {
   base.reset();
 }
 
+thread_local int NoEscapes::count = 0;
+
 c10::intrusive_ptr<c10::BackendMeta>
 Value::clone(const c10::intrusive_ptr<c10::BackendMeta> &) const {
-  setEscaped(true);
-  if (base.defined())
-    if (Value *value = anyValueOf(base))
-      value->setEscaped(true);
+  if (!NoEscapes::count)
+    escape();
   return nullptr;
 }
 
-void Value::setEscaped(bool isNow) const {
-  isEscaped = isNow;
+c10::intrusive_ptr<c10::BackendMeta>
+ViewOfValue::clone(const c10::intrusive_ptr<c10::BackendMeta> &) const {
+  if (!NoEscapes::count)
+    if (auto found = value.lock())
+      found->escape();
+  return nullptr;
+}
+
+void Value::escape() const {
+  isEscaped = true;
   // The node of a tensor that has another graph by now may be gone.
   if (sequence && isCurrent())
-    sequence->isEscaped = isNow;
+    sequence->isEscaped = true;
+  if (base.defined())
+    if (Value *value = anyValueOf(base))
+      value->escape();
 }
 
 void Value::save() {
@@ -120,8 +131,10 @@ void Value::save() {
             tensor)));
 }
 
+bool Value::isSkipped() const { return sequence && sequence->skips > 0; }
+
 bool Value::isWithin() const {
-  return policy == Policy::Auto && sequence && sequence->skips > 0 && !isSaved;
+  return policy == Policy::Auto && isSkipped() && !isSaved;
 }
 
 bool Value::isCurrent() const {
@@ -147,6 +160,23 @@ StepPtr Value::steps() const {
 
 Value *anyValueOf(const at::Tensor &tensor) {
   return castTo<Value>(tensor.unsafeGetTensorImpl()->get_backend_meta());
+}
+
+std::optional<c10::weak_intrusive_ptr<Value>>
+watchedValueOf(const at::Tensor &tensor) {
+  c10::BackendMeta *meta = tensor.unsafeGetTensorImpl()->get_backend_meta();
+  if (const auto *view = castTo<ViewOfValue>(meta)) {
+    auto value = view->value.lock();
+    return value && value->isCurrent() ? std::optional(view->value)
+                                       : std::nullopt;
+  }
+  auto *value = castTo<Value>(meta);
+  if (value && value->base.defined())
+    value = anyValueOf(value->base);
+  if (!value)
+    return std::nullopt;
+  return c10::weak_intrusive_ptr<Value>(
+      c10::intrusive_ptr<Value>::unsafe_reclaim_from_nonowning(value));
 }
 
 Value *valueOf(const at::Tensor &tensor) {
@@ -193,29 +223,10 @@ torch::autograd::Edge edgeOf(const at::Tensor &tensor) {
   return {impl::grad_accumulator(tensor), 0};
 }
 
-KeepEscaped::KeepEscaped(const at::Tensor &tensor) {
-  auto share = [](Value *value) {
-    return c10::intrusive_ptr<Value>::unsafe_reclaim_from_nonowning(value);
-  };
-  Value *own = anyValueOf(tensor);
-  if (!own)
-    return;
-  values[0] = share(own);
-  if (Value *base = own->base.defined() ? anyValueOf(own->base) : nullptr)
-    values[1] = share(base);
-  for (int i = 0; i < 2; ++i)
-    wasEscaped[i] = values[i] && values[i]->isEscaped;
-}
-
-KeepEscaped::~KeepEscaped() {
-  for (int i = 0; i < 2; ++i)
-    if (values[i] && !wasEscaped[i])
-      values[i]->setEscaped(false);
-}
-
-void attach(const at::Tensor &tensor, c10::intrusive_ptr<Value> value) {
+void attach(const at::Tensor &tensor,
+            c10::intrusive_ptr<c10::BackendMeta> meta) {
   auto *impl = tensor.unsafeGetTensorImpl();
-  impl->set_backend_meta(std::move(value));
+  impl->set_backend_meta(std::move(meta));
   impl->*Keys::member = (impl->*Keys::member).add(tensorKey);
 }
 

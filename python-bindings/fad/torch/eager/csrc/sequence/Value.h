@@ -141,11 +141,12 @@ struct Value final : c10::BackendMeta {
   /// sequences that can begin there.
   void save();
   /// Whether that makes a difference: whether a sequence goes on from the
-  /// value.
+  /// value, and none begins there yet.
   bool isWithin() const;
-  /// Notes whether somebody has an alias whose writes no version of the tensor
-  /// counts. No sequence comes to begin at the value then.
-  void setEscaped(bool isNow) const;
+  bool isSkipped() const;
+  /// Notes that somebody has an alias whose writes no version of the tensor
+  /// counts, or of the base's. No sequence comes to begin at the value then.
+  void escape() const;
   /// Whether the tensor still has the graph and the version that it had.
   bool isCurrent() const;
   /// The derivative, in which the node of a first operator is missing.
@@ -186,16 +187,33 @@ Value *viewOf(const at::Tensor &tensor);
 /// Also of a tensor that has changed.
 Value *anyValueOf(const at::Tensor &tensor);
 
-/// While it is alive, aliases of a fad tensor are not written to.
-struct KeepEscaped {
-  explicit KeepEscaped(const at::Tensor &tensor);
-  ~KeepEscaped();
-  c10::intrusive_ptr<Value> values[2];
-  bool wasEscaped[2] = {false, false};
+/// While it is alive, nothing writes to the aliases that the thread makes.
+struct NoEscapes {
+  NoEscapes() { ++count; }
+  NoEscapes(const NoEscapes &) = delete;
+  NoEscapes &operator=(const NoEscapes &) = delete;
+  ~NoEscapes() { --count; }
+  static thread_local int count;
 };
 
-/// Makes a tensor a fad tensor.
-void attach(const at::Tensor &tensor, c10::intrusive_ptr<Value> value);
+/// On a view of a fad tensor that is none itself, and keeps that: notes aliases
+/// for the tensor's value.
+struct ViewOfValue final : c10::BackendMeta {
+  c10::weak_intrusive_ptr<Value> value;
+
+  explicit ViewOfValue(c10::weak_intrusive_ptr<Value> value)
+      : value(std::move(value)) {}
+  c10::intrusive_ptr<c10::BackendMeta>
+  clone(const c10::intrusive_ptr<c10::BackendMeta> &) const override;
+};
+/// A weak reference to the value of a fad tensor or of the one of which a
+/// tensor is such a view; or none.
+std::optional<c10::weak_intrusive_ptr<Value>>
+watchedValueOf(const at::Tensor &tensor);
+
+/// Makes a tensor a fad tensor, or a view of one.
+void attach(const at::Tensor &tensor,
+            c10::intrusive_ptr<c10::BackendMeta> meta);
 /// Operators need not see the tensor any more.
 void removeKey(const at::Tensor &tensor);
 
