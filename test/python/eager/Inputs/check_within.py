@@ -103,6 +103,13 @@ PROGRAMS = {
         (v.double().sin() * 2).exp().flip(0),
         save(v),
     ][1:],
+    "a cast": lambda h, w: [v := h.double(), (v.sin() + v.cos()).flip(0), save(v)][1:],
+    "a cast, before the end": lambda h, w: [
+        v := (h * 2).double(),
+        a := v.sin() + v.cos(),
+        save(v),
+        a.flip(0),
+    ][2:],
     "a cast of several sequences": lambda h, w: [
         v := h.double(),
         (v.sin() + v.cos()).flip(0),
@@ -212,7 +219,7 @@ KINDS = {
     "second derivatives": second,
 }
 # A compilation takes a second.
-COMPILED = ("far behind the end", "a view, after the end", "one after the other")
+COMPILED = ("far behind the end", "a view, after the end", "one after the other", "a cast")
 
 
 def survives_its_owners():

@@ -90,6 +90,8 @@ void widen(const Call &call, Source place, Value &value) {
   if (value.step) {
     value.step->source = place;
     value.step->isWide = true;
+    if (value.policy == Policy::Auto)
+      value.step->beginning = value.beginning = std::make_shared<Beginning>();
   }
 }
 

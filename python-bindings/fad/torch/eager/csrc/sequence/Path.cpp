@@ -48,7 +48,10 @@ at::Tensor SavedValue::findSaved() const {
 StepPtr makeStart(const Step &step, const at::Tensor &value, NodePtr node) {
   auto start = c10::make_intrusive<Step>();
   start->number = step.number;
-  start->source.node = node.get();
+  if (node)
+    start->source.node = node.get();
+  else
+    start->source = step.source;
   start->start = std::move(node);
   start->isMoved = true;
   start->value = {value, static_cast<uint32_t>(value._version())};

@@ -58,7 +58,8 @@ private:
 /// The steps at which a sequence is to begin, and the sources in their places.
 using Starts = std::unordered_map<Step *, StepPtr>;
 
-/// A source that has the value of a step, whose gradient the node takes.
+/// A source that has the value of a step, whose gradient the node takes; or, of
+/// a cast to a wider type, which has no node here, its own source.
 StepPtr makeStart(const Step &step, const at::Tensor &value, NodePtr node);
 /// Copies of the steps that come after some of `starts`, which take the place
 /// of these.

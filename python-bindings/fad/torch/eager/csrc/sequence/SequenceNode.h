@@ -17,6 +17,27 @@
 
 namespace fad::eager {
 
+/// A value within sequences that have ended, which begin there once something
+/// else has saved it.
+class Beginning {
+public:
+  /// Whether the value's memory may have had writes that no version counts.
+  std::atomic<bool> isEscaped{false};
+  /// Notes that something else has saved the value. Sequences begin there where
+  /// that lets go of a source.
+  void save(const at::Tensor &value);
+  /// The value, as long as anything has it.
+  at::Tensor findSaved() const;
+
+private:
+  friend struct SequenceNode;
+  /// The sequences that have the value within them, behind a lock of the
+  /// process.
+  std::vector<SequenceNode *> around;
+  mutable std::mutex access;
+  std::shared_ptr<const ComputedValue> saved;
+};
+
 /// Leads from a value to the sources of its sequence. Edges after those lead to
 /// the values between, which it skips: no gradient goes there, but a gradient
 /// that is asked for makes autograd come here, where it is an error and not a
@@ -40,8 +61,7 @@ struct SequenceNode final : MortalNode {
   bool isLeading = false;
   /// Whether a sequence that goes on from the value keeps the sources.
   bool isCovered = false;
-  /// Whether the value's memory may have had writes that no version counts.
-  std::atomic<bool> isEscaped{false};
+  Beginning beginning;
   /// How many nodes of sequences skip this one's value.
   std::atomic<int64_t> skips{0};
   /// The number of the value's step, or 0; and how many sequences that backward
@@ -67,9 +87,6 @@ struct SequenceNode final : MortalNode {
   StepPtr getSteps() const;
   PathPtr getPath() const;
   void setSteps(StepPtr steps);
-  /// Notes that something else has saved the value. Sequences that have it
-  /// within them begin there, where that lets go of a source.
-  void save(const at::Tensor &value);
   /// Passes a gradient of the value to the last of the operators' own nodes.
   void leadTo(torch::autograd::Edge edge);
   /// Notes, where backward runs the sequence again, which values are within it.
@@ -107,12 +124,12 @@ protected:
   apply(torch::autograd::variable_list &&gradients) override;
 
 private:
+  friend class Beginning;
   /// Finds values that something may save, or has saved.
   void findWithin();
   /// Begins at those of them that have been saved.
   void beginAtSaved();
   void leaveWithin();
-  at::Tensor findSaved() const;
   /// Calls a function with the nodes of the values within the sequence, from
   /// the last one, and goes on from those that no other has, where it returns
   /// true. Adds edges to the others.
@@ -125,16 +142,15 @@ private:
   /// Notes that these steps are kept of a sequence that goes on from the value.
   /// A node that keeps what its operator saved, too, lets go of that.
   void cover(const StepPtr &steps);
-  /// The lock of `path`, `given` and `saved`, which several threads may read.
+  /// The lock of `path` and `given`, which several threads may read.
   mutable std::mutex access;
   PathPtr path;
   /// The steps of a value that was shared in a backward.
   StepPtr given;
-  /// The value that something else has saved.
-  std::shared_ptr<const ComputedValue> saved;
-  /// Of values within the sequence, which it owns; and of sequences that have
-  /// this one's value within them, behind a lock of the process.
-  std::vector<SequenceNode *> within, around;
+  /// Of values within the sequence, which it owns; and of casts to a wider type
+  /// among its sources.
+  std::vector<SequenceNode *> within;
+  std::vector<std::shared_ptr<Beginning>> casts;
   std::atomic<uint64_t> walk{0};
   /// An object that stands for the node in a program of compiled autograd.
   mutable at::Tensor handle;

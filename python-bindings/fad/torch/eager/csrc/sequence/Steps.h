@@ -26,6 +26,7 @@ namespace fad::eager {
 class Replay;
 struct Program;
 struct Step;
+class Beginning;
 using StepPtr = c10::intrusive_ptr<Step>;
 
 /// The kernels of the sequences that an engine has recorded.
@@ -122,6 +123,8 @@ struct StepFacts {
   /// And whether that or an earlier step is one.
   NodePtr start;
   bool isMoved = false;
+  /// Of a cast to a wider type, at which sequences may come to begin.
+  std::shared_ptr<Beginning> beginning;
 
   std::optional<c10::Stream> stream;
 };

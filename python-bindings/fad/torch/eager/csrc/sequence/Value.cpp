@@ -115,7 +115,9 @@ void Value::escape() const {
   isEscaped = true;
   // The node of a tensor that has another graph by now may be gone.
   if (sequence && isCurrent())
-    sequence->isEscaped = true;
+    sequence->beginning.isEscaped = true;
+  if (beginning)
+    beginning->isEscaped = true;
   if (base.defined())
     if (Value *value = anyValueOf(base))
       value->escape();
@@ -125,13 +127,18 @@ void Value::save() {
   isSaved = true;
   isRecomputed = false;
   step.reset();
+  at::Tensor own(
+      c10::intrusive_ptr<c10::TensorImpl>::unsafe_reclaim_from_nonowning(
+          tensor));
   if (sequence)
-    sequence->save(at::Tensor(
-        c10::intrusive_ptr<c10::TensorImpl>::unsafe_reclaim_from_nonowning(
-            tensor)));
+    sequence->beginning.save(own);
+  if (beginning)
+    beginning->save(own);
 }
 
-bool Value::isSkipped() const { return sequence && sequence->skips > 0; }
+bool Value::isSkipped() const {
+  return beginning || (sequence && sequence->skips > 0);
+}
 
 bool Value::isWithin() const {
   return policy == Policy::Auto && isSkipped() && !isSaved;

@@ -107,6 +107,8 @@ struct Value final : c10::BackendMeta {
   SequenceNode *sequence = nullptr;
   /// The operators so far, where they are needed and are not the node's.
   StepPtr step;
+  /// Of a cast to a wider type under the policy auto: the same as the step's.
+  std::shared_ptr<Beginning> beginning;
   /// Of a view of a fad tensor: the tensor.
   at::Tensor base;
   /// Of a view: how many sequences go on from it.
@@ -140,9 +142,10 @@ struct Value final : c10::BackendMeta {
   /// Notes that the value is saved. It keeps no source then, and nor do
   /// sequences that can begin there.
   void save();
-  /// Whether that makes a difference: whether a sequence goes on from the
-  /// value, and none begins there yet.
+  /// Whether that makes a difference: whether it is skipped, and nothing begins
+  /// there yet.
   bool isWithin() const;
+  /// Whether sequences go on from the value, or may, from a cast.
   bool isSkipped() const;
   /// Notes that somebody has an alias whose writes no version of the tensor
   /// counts, or of the base's. No sequence comes to begin at the value then.

@@ -124,27 +124,42 @@ void SequenceNode::findWithin() {
       if (other.number && countOwners(&other) > other.skips)
         found.push_back(&other);
     });
-  if (found.empty())
+  std::vector<std::shared_ptr<Beginning>> foundCasts;
+  if (const StepPtr steps = getSteps())
+    for (const StepPtr &cast : findWidened(steps, sources))
+      if (cast->beginning)
+        foundCasts.push_back(cast->beginning);
+  if (found.empty() && foundCasts.empty())
     return;
   leaveWithin();
   {
     std::lock_guard<std::mutex> lock(lockOfAll());
     for (SequenceNode *other : found)
-      other->around.push_back(this);
+      other->beginning.around.push_back(this);
+    for (const auto &cast : foundCasts)
+      cast->around.push_back(this);
     within = std::move(found);
+    casts = std::move(foundCasts);
   }
   beginAtSaved();
 }
 
 void SequenceNode::leaveWithin() {
-  if (within.empty())
+  if (within.empty() && casts.empty())
     return;
+  std::vector<SequenceNode *> values;
+  std::vector<std::shared_ptr<Beginning>> wide;
   std::lock_guard<std::mutex> lock(lockOfAll());
-  for (SequenceNode *other : within) {
-    auto &all = other->around;
+  values.swap(within);
+  wide.swap(casts);
+  auto leave = [this](Beginning &beginning) {
+    auto &all = beginning.around;
     all.erase(std::remove(all.begin(), all.end(), this), all.end());
-  }
-  within.clear();
+  };
+  for (SequenceNode *other : values)
+    leave(other->beginning);
+  for (const auto &cast : wide)
+    leave(*cast);
 }
 
 /// The nodes of a list that are there still. Other threads may change it.
@@ -158,7 +173,7 @@ shareAll(const std::vector<SequenceNode *> &list) {
   return nodes;
 }
 
-void SequenceNode::save(const at::Tensor &value) {
+void Beginning::save(const at::Tensor &value) {
   auto found = std::make_shared<SavedValue>(value);
   {
     std::lock_guard<std::mutex> lock(access);
@@ -168,7 +183,7 @@ void SequenceNode::save(const at::Tensor &value) {
     node->beginAtSaved();
 }
 
-at::Tensor SequenceNode::findSaved() const {
+at::Tensor Beginning::findSaved() const {
   std::shared_ptr<const ComputedValue> found;
   {
     std::lock_guard<std::mutex> lock(access);
@@ -187,16 +202,21 @@ void SequenceNode::beginAtSaved() {
     return std::find(sources.begin(), sources.end(), source) != sources.end();
   };
   for (const auto &other : shareAll(within)) {
-    at::Tensor value = other->findSaved();
+    at::Tensor value = other->beginning.findSaved();
     // Its node has the derivative, and leads to the same sources.
-    if (!value.defined() || other->isEscaped || other->isReleased ||
+    if (!value.defined() || other->beginning.isEscaped || other->isReleased ||
         !(other->isFinished || other->holdsNothing()) ||
         !std::all_of(other->sources.begin(), other->sources.end(), isOwn))
       continue;
     if (StepPtr step = findStep(end, other->number); step && step->op)
       starts.emplace(step.get(), makeStart(*step, value, NodePtr(other)));
   }
-  if (letsGo(end, starts))
+  // The gradient of a cast goes where it went.
+  for (const StepPtr &cast : findWidened(end, sources))
+    if (cast->beginning && !cast->beginning->isEscaped)
+      if (at::Tensor value = cast->beginning->findSaved(); value.defined())
+        starts.emplace(cast.get(), makeStart(*cast, value, nullptr));
+  if (!starts.empty() && letsGo(end, starts))
     own->replace(end, beginAt(end, starts));
 }
 
