@@ -59,6 +59,44 @@ PROGRAMS = {
         multiply(v).flip(0),
         v.t().cumprod(0),
     ][1:],
+    "a slice that a reader saves": lambda h, w: [
+        v := h * 2,
+        (v.sin() + v.cos()).flip(0),
+        v[1:].cumprod(1),
+    ][1:],
+    "a slice, before the end": lambda h, w: [
+        v := h * 2,
+        a := v.sin() + v.cos(),
+        v[1:].t()[2:].cumprod(1),
+        a.flip(0),
+    ][2:],
+    "a slice, before the sequence": lambda h, w: [
+        v := h * 2,
+        v[1:].cumprod(1),
+        (v.sin() + v.cos()).flip(0),
+    ][1:],
+    "a slice at which a sequence begins": lambda h, w: [
+        v := h * 2,
+        (v.sin() + v.cos()).flip(0),
+        v[1:].sin().flip(0),
+    ][1:],
+    "a slice that nothing saves": lambda h, w: [
+        v := h * 2,
+        (v.sin() + v.cos()).flip(0),
+        v[1:].flip(0),
+        save(v),
+    ][1:],
+    "a slice of a cast": lambda h, w: [
+        v := h.double(),
+        (v.sin() + v.cos()).flip(0),
+        v[1].cumprod(0),
+    ][1:],
+    "chunks": lambda h, w: [
+        v := h * 2,
+        a := (v.sin() + v.cos()).flip(0),
+        c := v.chunk(2, 1),
+        [a, (c[0] * c[1].sigmoid()).flip(0), (v.sin() * v).flip(0)],
+    ][3],
     "a product with a leaf": lambda h, w: [
         v := h * 2,
         v.sin().mean(),

@@ -242,13 +242,25 @@ static void findEdges(Call &call) {
   }
 }
 
+/// Notes that the value of which an operand is a view is kept as a whole.
+static void saveWithView(const at::Tensor &view) {
+  auto watched = watchedValueOf(view);
+  if (auto value = watched ? watched->lock() : nullptr;
+      value && value->maySave())
+    value->save();
+}
+
 /// Ends sequences at views of whose values the operator's own begins. That may
 /// keep the value, which pays for no other then; and the view keeps no source.
 /// Nor do sequences that have the value within them, where the operator saves
 /// it.
 static void endBases(const Call &call) {
   for (size_t i = 0; i < call.count(); ++i) {
-    Value *own = call.values[i] ? nullptr : anyValueOf(call.tensor(i));
+    if (call.values[i])
+      continue;
+    Value *own = anyValueOf(call.tensor(i));
+    if (!own && call.use.saves == Saves::Input)
+      saveWithView(call.tensor(i));
     if (!own || !own->isCurrent())
       continue;
     const at::Tensor base = own->base.defined() ? own->base : call.tensor(i);

@@ -112,7 +112,7 @@ static void noteSaved(c10::ArrayRef<Reading> readings) {
     bool isSaved = reading.tensor.use_count() > owners;
     if (reading.waiting) {
       endWaiting(reading, isSaved);
-    } else if (isSaved && reading.value->isWithin()) {
+    } else if (isSaved) {
       reading.value->save();
       leave(reading.tensor, *reading.value);
     }
@@ -148,24 +148,35 @@ static bool endsBefore(const Value *value) {
          !held.isPiecewise;
 }
 
+/// A view that is not followed, with which a reader saves the whole value.
+static void readView(const at::Tensor &view, bool isAliased,
+                     c10::ArrayRef<c10::IValue> arguments,
+                     c10::SmallVectorImpl<Reading> &readings) {
+  auto watched = watchedValueOf(view);
+  auto value = watched ? watched->lock() : nullptr;
+  if (!value)
+    return removeKey(view);
+  if (isAliased || !at::GradMode::is_enabled() || !value->maySave())
+    return;
+  size_t owners = countOthers(view, arguments);
+  readings.push_back({view, value.get(), false, {}, owners});
+}
+
 /// Ends the sequence of one operand.
 static void read(const c10::OperatorHandle &op, const Reader &reader,
                  c10::ArrayRef<c10::IValue> arguments, size_t position,
                  const at::Tensor &tensor,
                  c10::SmallVectorImpl<Reading> &readings) {
   Value *own = anyValueOf(tensor);
-  if (!own) {
-    if (!watchedValueOf(tensor))
-      removeKey(tensor);
-    return;
-  }
+  const auto &argument = op.schema().arguments()[position];
+  if (!own)
+    return readView(tensor, argument.alias_info(), arguments, readings);
   if (!own->isCurrent())
     return removeKey(tensor);
   at::Tensor base = baseOf(tensor);
   Value *value = own->base.defined() ? anyValueOf(base) : own;
   if (value && !value->isCurrent())
     value = nullptr;
-  const auto &argument = op.schema().arguments()[position];
   if (argument.alias_info()) {
     // A view that is not followed, or a write.
     bool isFollowed =

@@ -147,6 +147,8 @@ struct Value final : c10::BackendMeta {
   bool isWithin() const;
   /// Whether sequences go on from the value, or may, from a cast.
   bool isSkipped() const;
+  /// Whether that makes a difference where the whole value is kept with a view.
+  bool maySave() const { return policy == Policy::Auto && !isSaved; }
   /// Notes that somebody has an alias whose writes no version of the tensor
   /// counts, or of the base's. No sequence comes to begin at the value then.
   void escape() const;
