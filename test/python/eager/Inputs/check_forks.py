@@ -4,7 +4,7 @@ Python's lock, go on.
 
 usage: check_forks.py [--every]
 
-With --every, there are ten times as many forks."""
+With --every, there are twenty times as many forks."""
 
 import ctypes
 import itertools
@@ -28,7 +28,7 @@ MODES = [
     {"policy": policy, "engine": engine, "min_numel": 0}
     for policy, engine in itertools.product(("auto", "fad"), ("interactive", "deferred"))
 ]
-FORKS = 100 if "--every" in sys.argv else 10
+FORKS = 100 if "--every" in sys.argv else 5
 # Seconds in which a child ends, by far.
 LIMIT = 60
 
