@@ -73,7 +73,7 @@ static at::Tensor baseOf(const at::Tensor &tensor) {
 /// compute what they save of it, or others have it within them: these may come
 /// to begin there, where no alias has been written to.
 static void leave(const at::Tensor &tensor, const Value &value) {
-  if (!value.isRecomputed && !value.isDeferred && !value.isSkipped())
+  if (!value.isRecomputed && !value.isSkipped())
     removeKey(tensor);
 }
 
