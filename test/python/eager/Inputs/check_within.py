@@ -429,17 +429,19 @@ def main():
     check("after the owners", survives_its_owners)
     for name, compute in VALUES.items():
         check(f"a write{name}", lambda: is_copied(compute))
-        for engine, policy, alias, write in itertools.product(ENGINES, POLICIES, ALIASES, WRITES):
-            if write != "data" and alias != "a slice" and "--every" not in sys.argv:
+        for engine, policy, alias, write, order, is_outside in itertools.product(
+            ENGINES, POLICIES, ALIASES, WRITES, ORDERS, (False, True)
+        ):
+            is_plain = write == "data" and not is_outside
+            if not is_plain and alias != "a slice" and "--every" not in sys.argv:
                 continue
             nest = functools.partial(of(engine), policy=policy)
-            for order, is_outside in itertools.product(ORDERS, (False, True)):
-                check(
-                    f"{alias}, {write}, {order}{', outside' * is_outside}{name}, {engine}, {policy}",
-                    lambda: is_written_silently(
-                        compute, nest, ALIASES[alias], WRITES[write], ORDERS[order], is_outside
-                    ),
-                )
+            check(
+                f"{alias}, {write}, {order}{', outside' * is_outside}{name}, {engine}, {policy}",
+                lambda: is_written_silently(
+                    compute, nest, ALIASES[alias], WRITES[write], ORDERS[order], is_outside
+                ),
+            )
         check(f"another thread{name}", lambda: is_read_by_another_thread(compute))
     check.finish()
 
