@@ -11,6 +11,7 @@ import torch
 from checks import Checks
 
 import fad.torch
+from fad.torch.eager import _kernels
 from fad.torch._saved_memory.allocator import watch_allocator
 
 SIZE = 66
@@ -137,6 +138,12 @@ PROGRAMS = {
         (v * h.sin()).cos().flip(0),
         save(v),
     ][1:],
+    "a source that is within, too": lambda h, w: [
+        v := h.exp(),
+        a := v + h,
+        v.flip(0),
+        (v * a).sin().flip(0),
+    ][2:],
     "in a wider type": lambda h, w: [
         v := h.exp(),
         (v.double().sin() * 2).exp().flip(0),
@@ -257,7 +264,18 @@ KINDS = {
     "of the weight alone": functools.partial(of_one, i=1),
     "second derivatives": second,
 }
+
+
+def with_kernels(function, engine):
+    """The same with the kernels of sequences that the deferred engine has met twice."""
+    for _ in range(2):
+        whole(*run(function, of(engine)))
+    _kernels.wait()
+    agrees(whole, function, engine)
+
+
 # A compilation takes a second.
+KERNELS = ("far behind the end", "a source that is within, too", "chunks")
 COMPILED = ("far behind the end", "a view, after the end", "one after the other", "a cast")
 
 
@@ -301,17 +319,26 @@ ALIASES = {
     "a slice of a slice": lambda v: v[1:].t()[2:],
     "a slice of a view": lambda v: v.t()[:2],
     "a chunk": lambda v: v.chunk(2)[1],
-    "a part": lambda v: torch.unsafe_chunk(v, 2)[1],
+    "an unsafe chunk": lambda v: torch.unsafe_chunk(v, 2)[1],
+    "an unsafe view": lambda v: torch.ops.aten._unsafe_view(v, [-1]),
     "an expansion": lambda v: v[None].expand(1, SIZE, SIZE),
     "other strides": lambda v: v.as_strided((2, 2), (1, 2)),
     "another type": lambda v: v.view(torch.int32),
     "no graph": without_graph,
     "no graph, of a slice": lambda v: without_graph(v[1:]),
 }
+
+
+def write_uncounted(alias):
+    with torch.no_grad(), torch.autograd._unsafe_preserve_version_counter(alias):
+        alias.fill_(0)
+
+
 # How no version tells of a write.
 WRITES = {
     "data": lambda alias: alias.data.fill_(0),
     "an array": lambda alias: alias.detach().numpy().fill(0),
+    "an operator": write_uncounted,
     "an array of data": lambda alias: alias.data.numpy().fill(0),
 }
 
@@ -421,6 +448,8 @@ def main():
                     f"{name}, {engine}, {kind}, {dtype}",
                     lambda: agrees(backward, function, engine, dtype),
                 )
+        if engine == "deferred" and (name in KERNELS or "--every" in sys.argv):
+            check(f"{name}, {engine}, kernels", lambda: with_kernels(function, engine))
         if name in COMPILED or "--every" in sys.argv:
             check(
                 f"{name}, {engine}, compiled",

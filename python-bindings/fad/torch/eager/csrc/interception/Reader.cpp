@@ -70,10 +70,10 @@ static at::Tensor baseOf(const at::Tensor &tensor) {
 }
 
 /// Operators need not see a tensor whose sequence has ended, unless they
-/// compute what they save of it, or others have it within them: these may come
-/// to begin there, where no alias has been written to.
+/// compute what they save of it, or others may come to begin there, where no
+/// alias has been written to.
 static void leave(const at::Tensor &tensor, const Value &value) {
-  if (!value.isRecomputed && !value.isSkipped())
+  if (!value.isRecomputed && !value.mayBegin())
     removeKey(tensor);
 }
 
@@ -148,18 +148,24 @@ static bool endsBefore(const Value *value) {
          !held.isPiecewise;
 }
 
-/// A view that is not followed, with which a reader saves the whole value.
-static void readView(const at::Tensor &view, bool isAliased,
+/// Whether an operator writes to an argument, or its result may be a view.
+static bool isAliased(const c10::OperatorHandle &op, size_t position) {
+  return op.schema().arguments()[position].alias_info();
+}
+
+static bool isWritten(const c10::OperatorHandle &op, size_t position) {
+  return isAliased(op, position) &&
+         op.schema().arguments()[position].alias_info()->isWrite();
+}
+
+/// A view that is not followed, with which a reader may save the whole value.
+static void readView(const at::Tensor &view, Value &value,
                      c10::ArrayRef<c10::IValue> arguments,
                      c10::SmallVectorImpl<Reading> &readings) {
-  auto watched = watchedValueOf(view);
-  auto value = watched ? watched->lock() : nullptr;
-  if (!value)
-    return removeKey(view);
-  if (isAliased || !at::GradMode::is_enabled() || !value->maySave())
+  if (!at::GradMode::is_enabled() || !value.maySave())
     return;
   size_t owners = countOthers(view, arguments);
-  readings.push_back({view, value.get(), false, {}, owners});
+  readings.push_back({view, &value, false, {}, owners});
 }
 
 /// Ends the sequence of one operand.
@@ -168,22 +174,19 @@ static void read(const c10::OperatorHandle &op, const Reader &reader,
                  const at::Tensor &tensor,
                  c10::SmallVectorImpl<Reading> &readings) {
   Value *own = anyValueOf(tensor);
-  const auto &argument = op.schema().arguments()[position];
-  if (!own)
-    return readView(tensor, argument.alias_info(), arguments, readings);
   if (!own->isCurrent())
     return removeKey(tensor);
   at::Tensor base = baseOf(tensor);
   Value *value = own->base.defined() ? anyValueOf(base) : own;
   if (value && !value->isCurrent())
     value = nullptr;
-  if (argument.alias_info()) {
+  if (isAliased(op, position)) {
     // A view that is not followed, or a write.
     bool isFollowed =
         reader.isView && at::GradMode::is_enabled() && !endsBefore(value);
     // A reader of the view may save what the operator's own node does, too.
     if (!isFollowed && value && value->isDeferred &&
-        at::GradMode::is_enabled() && !argument.alias_info()->isWrite())
+        at::GradMode::is_enabled() && !isWritten(op, position))
       finishAtOnce(base, *value);
     if (!isFollowed && value)
       value->isEscaped = true;
@@ -289,12 +292,23 @@ void readBoxed(const c10::OperatorHandle &op, c10::DispatchKeySet keys,
           (*stack)[stack->size() - count + i], [&](const at::Tensor &tensor) {
             if (!tensor.key_set().has(tensorKey))
               return;
-            read(op, reader, torch::jit::last(*stack, count), i, tensor,
-                 readings);
+            auto arguments = torch::jit::last(*stack, count);
+            auto weak = watchedValueOf(tensor);
+            auto value = weak ? weak->lock() : nullptr;
+            // Its version may not count the write.
+            if (value && isWritten(op, i))
+              value->escape();
+            if (anyValueOf(tensor))
+              read(op, reader, arguments, i, tensor, readings);
+            else if (!value)
+              removeKey(tensor);
+            else if (!isAliased(op, i))
+              readView(tensor, *value, arguments, readings);
             compute(tensor);
-            if (auto value = watchedValueOf(tensor))
+            // No owner may be left once the tensor goes.
+            if (weak)
               watched.push_back(
-                  {std::move(*value), tensor.storage().unsafeGetStorageImpl()});
+                  {std::move(*weak), tensor.storage().unsafeGetStorageImpl()});
           });
     }
     if (reader.isView && !readings.empty())

@@ -173,7 +173,7 @@ bool Reader::saves(size_t position,
 
 const Reader &findReader(const c10::OperatorHandle &op) {
   static const std::unordered_map<std::string, Reader> named = {
-      {"aten::view", {{}, true}},         {"aten::_unsafe_view", {{}, true}},
+      {"aten::view", {{}, true}},
       {"aten::transpose", {{}, true}},    {"aten::t", {{}, true}},
       {"aten::permute", {{}, true}},      {"aten::squeeze", {{}, true}},
       {"aten::unsqueeze", {{}, true}},    {"aten::_reshape_alias", {{}, true}},

@@ -297,6 +297,9 @@ variable_list SequenceNode::pullSteps(std::unique_ptr<Replay> replay,
                                    next_edges().begin() +
                                        static_cast<ptrdiff_t>(sources.size()));
   for (const StepPtr &start : findStarts(steps)) {
+    // The value may be a source, too.
+    if (std::find(begins.begin(), begins.end(), start->source) != begins.end())
+      continue;
     begins.push_back(start->source);
     edges.emplace_back(start->start, start->source.input);
   }

@@ -136,12 +136,9 @@ void Value::save() {
     beginning->save(own);
 }
 
-bool Value::isSkipped() const {
-  return beginning || (sequence && sequence->skips > 0);
-}
-
-bool Value::isWithin() const {
-  return policy == Policy::Auto && isSkipped() && !isSaved;
+bool Value::mayBegin() const {
+  return policy == Policy::Auto &&
+         (beginning || (sequence && sequence->skips > 0));
 }
 
 bool Value::isCurrent() const {

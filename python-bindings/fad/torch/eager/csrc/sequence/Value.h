@@ -107,7 +107,8 @@ struct Value final : c10::BackendMeta {
   SequenceNode *sequence = nullptr;
   /// The operators so far, where they are needed and are not the node's.
   StepPtr step;
-  /// Of a cast to a wider type under the policy auto: the same as the step's.
+  /// Of a cast to a wider type under the policy auto: that of the step, which
+  /// may go before.
   std::shared_ptr<Beginning> beginning;
   /// Of a view of a fad tensor: the tensor.
   at::Tensor base;
@@ -142,13 +143,12 @@ struct Value final : c10::BackendMeta {
   /// Notes that the value is saved. It keeps no source then, and nor do
   /// sequences that can begin there.
   void save();
-  /// Whether that makes a difference: whether it is skipped, and nothing begins
-  /// there yet.
-  bool isWithin() const;
-  /// Whether sequences go on from the value, or may, from a cast.
-  bool isSkipped() const;
-  /// Whether that makes a difference where the whole value is kept with a view.
+  /// Whether that makes a difference to sequences that go on from the value.
+  bool isWithin() const { return mayBegin() && !isSaved; }
+  /// Whether it makes one where the whole value is kept with a view.
   bool maySave() const { return policy == Policy::Auto && !isSaved; }
+  /// Whether sequences that go on from the value may come to begin there.
+  bool mayBegin() const;
   /// Notes that somebody has an alias whose writes no version of the tensor
   /// counts, or of the base's. No sequence comes to begin at the value then.
   void escape() const;
