@@ -88,6 +88,24 @@ PROGRAMS = {
         v[1:].flip(0),
         save(v),
     ][1:],
+    "a slice whose reader goes": lambda h, w: [
+        v := h * w,
+        u := v * 2,
+        v[1:].square().mean().item(),
+        [v.flip(0), u.flip(0)],
+    ][3],
+    "a value whose reader goes": lambda h, w: [
+        v := h * w,
+        u := v * 2,
+        save(v).mean().item(),
+        [v.flip(0), u.flip(0)],
+    ][3],
+    "chunks of a kink": lambda h, w: [
+        v := h.relu(),
+        u := v * h,
+        c := v.chunk(2, 1),
+        [u.flip(0), (c[0] * c[1]).flip(0), v.flip(0)],
+    ][3],
     "a slice of a cast": lambda h, w: [
         v := h.double(),
         (v.sin() + v.cos()).flip(0),

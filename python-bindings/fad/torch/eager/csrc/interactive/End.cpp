@@ -124,6 +124,10 @@ std::optional<Waiting> finishInteractive(const at::Tensor &tensor, Value &value,
     choice = {Kept::Operator, false};
   if (choice.kept == Kept::Sources && !steps)
     choice = {Kept::Tensor, false};
+  // The value is kept anyway, and has the derivative.
+  if (choice.kept == Kept::Bits && value.isSaved && held.isLast &&
+      held.form == Derivative::Operator && held.saves == Saves::Result)
+    choice = {Kept::Operator, false};
   if (choice.kept == Kept::Tensor)
     multiplyOut(value.sequence->held);
   std::vector<at::Tensor> results = keepResults(

@@ -101,6 +101,10 @@ bool SequenceNode::keepsOneOperator() const {
          (held.form == Derivative::Operator || (bits.defined() && !levels));
 }
 
+bool SequenceNode::keepsInputs() const {
+  return held.form == Derivative::Operator && held.saves == Saves::Input;
+}
+
 void SequenceNode::runFrom(const StepPtr &steps) {
   if (!steps)
     return;
@@ -205,7 +209,7 @@ void SequenceNode::beginAtSaved() {
     at::Tensor value = other->beginning.findSaved();
     // Its node has the derivative, and leads to the same sources.
     if (!value.defined() || other->beginning.isEscaped || other->isReleased ||
-        !(other->isFinished || other->holdsNothing()) ||
+        !(other->isFinished || other->holdsNothing()) || other->keepsInputs() ||
         !std::all_of(other->sources.begin(), other->sources.end(), isOwn))
       continue;
     if (StepPtr step = findStep(end, other->number); step && step->op)
