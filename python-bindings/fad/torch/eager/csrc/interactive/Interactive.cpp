@@ -289,16 +289,21 @@ static void skipView(SequenceNode &node, const at::Tensor &tensor,
   }
 }
 
-/// Notes the value that an operator saves.
+/// Notes the value that the operator of the derivative saves.
 static void noteOperand(const Call &call, Held &held) {
   if (held.form != Derivative::Operator || !call.values[0])
     return;
-  if (call.use.kind == Kind::Linear)
-    held.operand = call.description(0).operand;
-  else if (call.use.saves == Saves::Input)
+  const Held &operand = call.description(0);
+  bool isLinear = call.use.kind == Kind::Linear;
+  bool savesOperand = isLinear
+                          ? operand.isLast && operand.saves == Saves::Result
+                          : call.use.saves == Saves::Input;
+  if (savesOperand)
     held.operand.emplace(
         c10::intrusive_ptr<c10::BackendMeta>::unsafe_reclaim_from_nonowning(
             call.values[0]));
+  else if (isLinear)
+    held.operand = operand.operand;
 }
 
 /// YY: the result gets a node that leads to the sources.

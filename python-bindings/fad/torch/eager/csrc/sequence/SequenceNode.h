@@ -130,8 +130,9 @@ private:
   /// Begins at those of them that have been saved.
   void beginAtSaved();
   void leaveWithin();
-  /// Whether the node keeps what its operator read.
-  bool keepsInputs() const;
+  /// Whether the node has the derivative of its value, as one at which others
+  /// begin.
+  bool mayBeStart() const;
   /// Calls a function with the nodes of the values within the sequence, from
   /// the last one, and goes on from those that no other has, where it returns
   /// true. Adds edges to the others.

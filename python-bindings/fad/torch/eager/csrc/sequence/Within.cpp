@@ -80,7 +80,8 @@ void SequenceNode::countWithin() {
 
 void SequenceNode::cover(const StepPtr &steps) {
   visitSkipped(*this, [&](SequenceNode &other) {
-    if (other.isCovered)
+    // The sequence is going to begin at what something else keeps.
+    if (other.isCovered || other.beginning.findSaved().defined())
       return;
     // The sequence may begin after the value.
     StepPtr step;
@@ -101,8 +102,13 @@ bool SequenceNode::keepsOneOperator() const {
          (held.form == Derivative::Operator || (bits.defined() && !levels));
 }
 
-bool SequenceNode::keepsInputs() const {
-  return held.form == Derivative::Operator && held.saves == Saves::Input;
+bool SequenceNode::mayBeStart() const {
+  bool keepsOperator = held.form == Derivative::Operator;
+  // Nothing is let go where the node keeps what its operator read.
+  if (isReleased || (keepsOperator && held.saves == Saves::Input))
+    return false;
+  return isFinished || holdsNothing() ||
+         (keepsOperator && held.saves == Saves::Result && held.isLast);
 }
 
 void SequenceNode::runFrom(const StepPtr &steps) {
@@ -125,7 +131,8 @@ void SequenceNode::findWithin() {
         return;
       open.push_back(&other);
       // Something else than sequences has the value, or a reader may get it.
-      if (other.number && countOwners(&other) > other.skips)
+      if (other.number && (countOwners(&other) > other.skips ||
+                           other.beginning.findSaved().defined()))
         found.push_back(&other);
     });
   std::vector<std::shared_ptr<Beginning>> foundCasts;
@@ -207,9 +214,9 @@ void SequenceNode::beginAtSaved() {
   };
   for (const auto &other : shareAll(within)) {
     at::Tensor value = other->beginning.findSaved();
-    // Its node has the derivative, and leads to the same sources.
-    if (!value.defined() || other->beginning.isEscaped || other->isReleased ||
-        !(other->isFinished || other->holdsNothing()) || other->keepsInputs() ||
+    // Its node leads to the same sources.
+    if (!value.defined() || other->beginning.isEscaped ||
+        !other->mayBeStart() ||
         !std::all_of(other->sources.begin(), other->sources.end(), isOwn))
       continue;
     if (StepPtr step = findStep(end, other->number); step && step->op)
