@@ -173,10 +173,10 @@ bool Reader::saves(size_t position,
 
 const Reader &findReader(const c10::OperatorHandle &op) {
   static const std::unordered_map<std::string, Reader> named = {
-      {"aten::view", {{}, true}},
-      {"aten::transpose", {{}, true}},    {"aten::t", {{}, true}},
-      {"aten::permute", {{}, true}},      {"aten::squeeze", {{}, true}},
-      {"aten::unsqueeze", {{}, true}},    {"aten::_reshape_alias", {{}, true}},
+      {"aten::view", {{}, true}},      {"aten::_reshape_alias", {{}, true}},
+      {"aten::transpose", {{}, true}}, {"aten::t", {{}, true}},
+      {"aten::permute", {{}, true}},   {"aten::squeeze", {{}, true}},
+      {"aten::unsqueeze", {{}, true}},
 #define FAD_SAVED(position, member, other) Reader::Saved{position, other},
 #define FAD_READER(name, type, saved) {"aten::" name, {{saved}, false}},
       FAD_READERS(FAD_READER, FAD_SAVED)

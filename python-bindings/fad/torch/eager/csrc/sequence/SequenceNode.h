@@ -26,7 +26,8 @@ public:
   /// Notes that something else has saved the value. Sequences begin there where
   /// that lets go of a source.
   void save(const at::Tensor &value);
-  /// The value, as long as anything has it.
+  /// The value, as long as anything has it, and nothing may have written to it
+  /// in silence.
   at::Tensor findSaved() const;
 
 private:
@@ -130,9 +131,9 @@ private:
   /// Begins at those of them that have been saved.
   void beginAtSaved();
   void leaveWithin();
-  /// Whether the node has the derivative of its value, as one at which others
-  /// begin.
-  bool mayBeStart() const;
+  /// The value, if sequences that have it within them can begin there:
+  /// something else has it, and the node its derivative.
+  at::Tensor findStart() const;
   /// Calls a function with the nodes of the values within the sequence, from
   /// the last one, and goes on from those that no other has, where it returns
   /// true. Adds edges to the others.

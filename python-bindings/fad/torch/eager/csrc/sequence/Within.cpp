@@ -81,7 +81,7 @@ void SequenceNode::countWithin() {
 void SequenceNode::cover(const StepPtr &steps) {
   visitSkipped(*this, [&](SequenceNode &other) {
     // The sequence is going to begin at what something else keeps.
-    if (other.isCovered || other.beginning.findSaved().defined())
+    if (other.isCovered || other.findStart().defined())
       return;
     // The sequence may begin after the value.
     StepPtr step;
@@ -102,13 +102,15 @@ bool SequenceNode::keepsOneOperator() const {
          (held.form == Derivative::Operator || (bits.defined() && !levels));
 }
 
-bool SequenceNode::mayBeStart() const {
+at::Tensor SequenceNode::findStart() const {
   bool keepsOperator = held.form == Derivative::Operator;
   // Nothing is let go where the node keeps what its operator read.
   if (isReleased || (keepsOperator && held.saves == Saves::Input))
-    return false;
-  return isFinished || holdsNothing() ||
-         (keepsOperator && held.saves == Saves::Result && held.isLast);
+    return {};
+  bool hasDerivative =
+      isFinished || holdsNothing() ||
+      (keepsOperator && held.saves == Saves::Result && held.isLast);
+  return hasDerivative ? beginning.findSaved() : at::Tensor();
 }
 
 void SequenceNode::runFrom(const StepPtr &steps) {
@@ -195,6 +197,8 @@ void Beginning::save(const at::Tensor &value) {
 }
 
 at::Tensor Beginning::findSaved() const {
+  if (isEscaped)
+    return {};
   std::shared_ptr<const ComputedValue> found;
   {
     std::lock_guard<std::mutex> lock(access);
@@ -213,10 +217,9 @@ void SequenceNode::beginAtSaved() {
     return std::find(sources.begin(), sources.end(), source) != sources.end();
   };
   for (const auto &other : shareAll(within)) {
-    at::Tensor value = other->beginning.findSaved();
+    at::Tensor value = other->findStart();
     // Its node leads to the same sources.
-    if (!value.defined() || other->beginning.isEscaped ||
-        !other->mayBeStart() ||
+    if (!value.defined() ||
         !std::all_of(other->sources.begin(), other->sources.end(), isOwn))
       continue;
     if (StepPtr step = findStep(end, other->number); step && step->op)
@@ -224,7 +227,7 @@ void SequenceNode::beginAtSaved() {
   }
   // The gradient of a cast goes where it went.
   for (const StepPtr &cast : findWidened(end, sources))
-    if (cast->beginning && !cast->beginning->isEscaped)
+    if (cast->beginning)
       if (at::Tensor value = cast->beginning->findSaved(); value.defined())
         starts.emplace(cast.get(), makeStart(*cast, value, nullptr));
   if (!starts.empty() && letsGo(end, starts))
