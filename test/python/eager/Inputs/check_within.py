@@ -195,19 +195,116 @@ PROGRAMS = {
 }
 
 
-def read_in(order):
-    """Reads a result that its operator saves, its multiple, and another function of it."""
+def read_in(order, compute):
+    """Reads values, by their names, in an order. No tensor has one any more once it is read."""
 
     def program(h, w):
-        s = (h * 2).sigmoid()
-        values = {"s": s, "q": s * 2, "n": s.sin()}
-        return [values[name].flip(0) for name in order]
+        values = compute(h)
+        del h
+        return [values.pop(name).flip(0) for name in order]
 
     return program
 
 
-for order in ("sqn", "nsq", "qn", "nq"):
-    PROGRAMS[f"a result and its multiple, {order}"] = read_in(order)
+def fork(s, other):
+    """A value, its multiple, and another function of it."""
+    return {"s": s, "q": s * 3 - 1, "n": other(s)}
+
+
+for order in ("sqn", "snq", "nsq", "nqs", "qsn", "qn", "nq"):
+    PROGRAMS |= {
+        f"a result and its multiple, {order}": read_in(
+            order, lambda h: fork((h * 2).sigmoid(), torch.sin)
+        ),
+        f"a result, its multiple and its cast, {order}": read_in(
+            order, lambda h: fork(h.tanh(), torch.Tensor.double)
+        ),
+        f"a kink and its multiple, {order}": read_in(
+            order, lambda h: fork((h @ h.t() - 20).relu(), save)
+        ),
+        f"results of a slice, {order}": read_in(order, lambda h: fork(h[:9].tanh(), save)),
+        f"powers of a slice, {order}": read_in(order, lambda h: fork(h[:9] ** 3, lambda s: s * 2)),
+    }
+
+
+class Save(torch.autograd.Function):
+    """A function of Python's, which saves what it reads."""
+
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x.square()
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return 2 * gradient * ctx.saved_tensors[0]
+
+
+# Kinks, of which few bits are kept until something else keeps their results.
+PROGRAMS |= {
+    "a kink that is saved later": lambda h, w: [r := (h - 0.5).relu(), r.flip(0), save(r)][1:],
+    "a kink whose view is saved later": lambda h, w: [r := h.relu(), r.flip(0), save(r.t())][1:],
+    "a kink whose chunks are saved later": lambda h, w: [
+        r := h.relu(),
+        r.flip(0),
+        c := r.chunk(2, 1),
+        c[0] @ c[1].t(),
+    ][1::2],
+    "a kink of a product": lambda h, w: [r := (h - 0.5).relu(), r.flip(0), r * h.sin()][1:],
+    "a kink that is read twice at once": lambda h, w: [
+        r := h.relu(),
+        s := torch.stack([r, r]).sum(0),
+        s * r,
+    ][1:],
+    "a kink that is within": lambda h, w: [
+        r := (h - 0.5).relu(),
+        u := r.sin(),
+        r.flip(0),
+        u.flip(0),
+        save(r),
+    ][2:],
+    "a kink whose slice is a factor": lambda h, w: [
+        r := (h - 0.5).relu(),
+        u := r.sin(),
+        r[:9] * w[:9],
+        r.flip(0),
+        u.flip(0),
+    ][2:],
+}
+# Values and views of them.
+PROGRAMS |= {
+    "a value and its view": lambda h, w: [v := h.tanh(), v * v.t()][1:],
+    "a kink and its view": lambda h, w: [v := (h + h - 0.5).relu(), v * v.view_as(v)][1:],
+    "a value, its view and a function": lambda h, w: [
+        v := h.sigmoid(),
+        a := v.sin(),
+        v * v.view(-1).view(v.shape) * a,
+        a.flip(0),
+    ][2:],
+    "a power and its source": lambda h, w: [
+        a := (h * 0.3) ** 3,
+        b := a + h,
+        a.flip(0),
+        b.flip(0),
+    ][2:],
+    "a slice of a value within": lambda h, w: [
+        e := (h * 0.1).exp(),
+        s := e.sin(),
+        t := s[:-1],
+        e.flip(0),
+        t.flip(0),
+    ][3:],
+    "a slice of a value that is read": lambda h, w: [
+        e := (h * 0.1).exp(),
+        s := e.sin(),
+        t := s[:-1],
+        u := s.cos(),
+        e.flip(0),
+        t.flip(0),
+        u.flip(0),
+    ][4:],
+    "a function of Python's": lambda h, w: [e := h.sigmoid(), Save.apply(e), e.flip(0)][1:],
+}
 # Values that an operator has computed, of a source.
 VALUES = {"": lambda h: h * 2, ", of a cast": lambda h: (h * 2).double()}
 ENGINES = ("interactive", "deferred")

@@ -73,9 +73,14 @@ CONSUMERS = {
 }
 VIEWS = {
     "alias": lambda x: x[:, :],
+    "as_strided": lambda x: x.as_strided((1, x.shape[1]), (x.shape[1], 1)).expand(x.shape),
+    "chunk": lambda x: x.chunk(x.shape[0])[1].expand(x.shape),
     "expand": lambda x: x[0].expand(x.shape),
     "reshape": lambda x: x.reshape(-1).view(x.shape),
+    "row": lambda x: x[-1:].expand(x.shape),
+    "split": lambda x: x.split(1, 1)[0].expand(x.shape),
     "transpose": lambda x: x.t(),
+    "unbind": lambda x: x.unbind(0)[1].expand(x.shape),
     "unsqueeze": lambda x: x.unsqueeze(0).squeeze(0),
 }
 IN_PLACE = {

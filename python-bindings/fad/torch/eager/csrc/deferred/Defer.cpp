@@ -134,6 +134,8 @@ at::Tensor defer(Call &call) {
     call.decision.derivative = Derivative::Steps;
   PlainGuard guard;
   StepPtr step = recordCall(call);
+  if (!step)
+    return {};
   step->kernels = &kernelsOfSequences();
   step->policy = call.mode.policy;
   step->saves = call.use.saves;

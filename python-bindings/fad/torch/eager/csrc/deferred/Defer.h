@@ -28,12 +28,19 @@ at::Tensor defer(Call &call);
 /// stream.
 bool isContinued(const at::Tensor &tensor, const Value &value);
 
+/// Whether the last operator of a deferred sequence saves its result, and is
+/// the only one that is not linear: whoever reads the value, the policy auto
+/// keeps that.
+bool keepsResult(const Value &value);
+
 /// Within a visit: the operators of a tensor, if `evaluate` is going to keep
 /// the node of one of them, which needs their originals; or null.
 StepPtr findRunOwn(LazyTensor &tensor);
 
 /// Computes what a lazy tensor stands for and, under Policy::Fad, its
-/// derivative. `originals` are those of `findRunOwn`.
+/// derivative; under Policy::Auto with the node of an operator that saves the
+/// result, as a reader that no dispatcher sees may save that. `originals` are
+/// those of `findRunOwn`.
 void evaluate(LazyTensor &tensor, const Originals &originals);
 
 /// Computes the value alone, for a thread that is going to write to memory that

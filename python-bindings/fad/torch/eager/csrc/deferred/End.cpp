@@ -15,6 +15,7 @@
 #include <ATen/ATen.h>
 #include <chrono>
 #include <thread>
+#include <torch/csrc/autograd/graph_task.h>
 
 namespace fad::eager {
 
@@ -80,8 +81,10 @@ static Ending endingOf(const Value &value, bool readerSaves) {
 }
 
 static void keepDerivative(SequenceNode &node, at::Tensor derivative) {
+  // Two values of bits have the factor.
+  if (derivative.defined())
+    node.held.factor = 1;
   node.held.tensor = std::move(derivative);
-  node.held.factor = 1;
   node.held.form = Derivative::Tensor;
   node.setSteps(nullptr);
 }
@@ -119,9 +122,26 @@ static Kept findUnread(LazyTensor &tensor) {
   return isPaid ? kept : Kept::Operators;
 }
 
+bool keepsResult(const Value &value) {
+  const Held &held = value.description();
+  return value.policy == Policy::Auto && held.isOneOperator && held.isLast &&
+         held.saves == Saves::Result && !held.isPiecewise;
+}
+
+/// Whether that is left by the computation of the value.
+static bool leavesResult(LazyTensor &tensor) {
+  const auto *value = castTo<Value>(tensor.get_backend_meta());
+  return openNodeOf(tensor) && keepsResult(*value) && !value->bits &&
+         !value->sequence->isCovered && !value->sources.areWidened() &&
+         tensor.isOwn() && !isCapturing(tensor.getStream()) &&
+         !torch::autograd::get_current_graph_task_exec_info();
+}
+
 StepPtr findRunOwn(LazyTensor &tensor) {
   if (!tensor.getStep())
     return {};
+  if (leavesResult(tensor))
+    return tensor.getStep();
   Kept kept = findUnread(tensor);
   return kept == Kept::Operator || kept == Kept::Operators ? tensor.getStep()
                                                            : StepPtr();
@@ -135,6 +155,9 @@ void evaluate(LazyTensor &tensor, const Originals &originals) {
   auto fill = [&](const Result &result) {
     tensor.fill(result.first, result.second);
   };
+  // A reader that no dispatcher sees may save the value.
+  if (leavesResult(tensor))
+    return fill({runOwn(step, tensor, *value, originals), Computed::ByNodes});
   Kept kept = findUnread(tensor);
   if (!node || value->policy != Policy::Fad || kept == Kept::Sources)
     return fill(computeForward(step));
@@ -328,12 +351,13 @@ static Choice keep(const at::Tensor &tensor, LazyTensor &lazy, Value &value,
       return found.kept == Kept::Number ? choice : found;
     }
     if (hasComputed(step))
-      lazy.compute();
+      lazy.computeAs(computeForward);
     else if (runs())
       return choice;
     // A computed value has no node of an operator. What that saves may take
     // fewer bytes than the source.
-    if (ending.saves != Saves::Constant && ending.inputs() <= ending.saved)
+    if (!step->findOwn() && ending.saves != Saves::Constant &&
+        ending.inputs() <= ending.saved)
       return instead;
     runOwn(step, lazy, value, Originals(step));
     return choice;
@@ -350,9 +374,11 @@ static Choice keep(const at::Tensor &tensor, LazyTensor &lazy, Value &value,
       return choice;
     return instead;
   }
-  default:
-    lazy.compute();
+  default: {
+    OutsideModes guard;
+    lazy.computeAs(computeForward);
     return choice;
+  }
   }
 }
 
@@ -374,6 +400,9 @@ std::optional<Waiting> finishDeferred(const at::Tensor &tensor, Value &value,
     ending.hasLevels = levels != nullptr;
     choice = finishWhole(value.policy, ending);
     unsaved = chooseUnsaved(value, ending, choice);
+    // A multiple of the value has the operator's own node.
+    if (choice.kept == Kept::Bits && steps->findOwn())
+      choice = {Kept::Operator, false};
     bool hasSources =
         value.policy == Policy::Fad && !value.bits && value.sequence->isCovered;
     if (hasSources)

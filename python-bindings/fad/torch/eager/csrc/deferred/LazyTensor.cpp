@@ -87,14 +87,16 @@ LazyTensor::Dropped LazyTensor::forget() {
   return {std::move(step), {}, {}, std::move(operands)};
 }
 
+bool LazyTensor::isOwn() const { return list == LazyTensors::ofThread(); }
+
 torch::autograd::Edge LazyTensor::find(const StepPtr &step, at::Tensor *value) {
   torch::autograd::Edge edge;
   Dropped dropped;
   if (auto *place = static_cast<LazyPlace *>(step->place.get()))
     place->visit([&](LazyTensor &tensor) {
       auto *own = castTo<Value>(tensor.get_backend_meta());
-      if (tensor.list != LazyTensors::ofThread() || !own ||
-          own->tensor != &tensor || !own->sequence || !own->isCurrent())
+      if (!tensor.isOwn() || !own || own->tensor != &tensor || !own->sequence ||
+          !own->isCurrent())
         return;
       edge = {share<torch::autograd::Node>(own->sequence), 0};
       if (!value)

@@ -101,6 +101,8 @@ public:
                                     at::Tensor *value = nullptr);
   /// No write to what the sequence reads is waited for any more.
   void leave();
+  /// Whether the sequence is one of this thread's.
+  bool isOwn() const;
   /// Takes the elements of a tensor. Within `evaluate`.
   void fill(const at::Tensor &value, Computed how);
   /// Of a computed one.

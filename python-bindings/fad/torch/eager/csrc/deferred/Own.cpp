@@ -124,32 +124,58 @@ static bool isReplaceable(const StepPtr &step, SequenceNode &node) {
   return step->length == 1 && countOwners(&node) == 1 && !hasHooks(node);
 }
 
-/// The place, among the operators of a sequence after those that are `known`,
-/// of the one that is not linear.
-static size_t findNonlinear(const StepPtr &end, Values known) {
-  size_t place = 0;
-  for (Step *step : order(end, &known, /*addsComputed=*/false)) {
-    if (known.count(step) || !step->op)
-      continue;
-    if (!step->isLinear)
-      return place;
-    ++place;
-  }
+/// The step of a sequence that is not linear, after casts that are sources.
+static StepPtr findNonlinear(const StepPtr &end,
+                             c10::ArrayRef<Source> sources) {
+  Values known;
+  for (const StepPtr &source : findWidened(end, sources))
+    known.emplace(source.get(), at::Tensor());
+  for (Step *step : order(end, &known, /*addsComputed=*/false))
+    if (!known.count(step) && step->op && !step->isLinear)
+      return StepPtr::unsafe_reclaim_from_nonowning(step);
   TORCH_INTERNAL_ASSERT(false);
 }
+
+namespace {
+/// A result that the operator's own node has saved, and nobody has had yet.
+struct OwnResult final : ComputedValue {
+  explicit OwnResult(const at::Tensor &result) : saved(result) {}
+  at::Tensor find() const override { return saved.findSaved(); }
+  at::Tensor findSaved() const override { return saved.findSaved(); }
+  bool isIn(const c10::Storage &memory) const override {
+    return saved.isIn(memory);
+  }
+
+private:
+  const SavedValue saved;
+};
+} // namespace
 
 at::Tensor runOwn(const StepPtr &step, LazyTensor &tensor, Value &value,
                   const Originals &originals) {
   SequenceNode &node = *value.sequence;
-  Replay replay(step, node.sources,
-                {node.next_edges().data(), node.sources.size()}, originals);
-  Values known;
-  for (const StepPtr &source : findWidened(step, node.sources))
-    known.emplace(source.get(), at::Tensor());
-  NodePtr own = replay.node(findNonlinear(step, std::move(known)));
+  const StepPtr nonlinear = findNonlinear(step, node.sources);
+  // That of another sequence has saved what this one's would.
+  NodePtr own = nonlinear->findOwn();
+  at::Tensor result = own ? nonlinear->findComputed() : at::Tensor();
+  const bool isReplaced = !own && isReplaceable(step, node);
+  if (!own) {
+    Replay replay(nonlinear, node.sources,
+                  {node.next_edges().data(), node.sources.size()}, originals);
+    own = replay.last();
+    result = replay.value().detach();
+    if (!isReplaced) {
+      nonlinear->setOwn(own);
+      if (nonlinear->saves == Saves::Result)
+        nonlinear->setComputed(std::make_shared<OwnResult>(result));
+    }
+  }
+  if (step != nonlinear || !result.defined())
+    result = compute(step, result.defined() ? Values{{nonlinear.get(), result}}
+                                            : Values());
   value.isFinished = true;
   value.step.reset();
-  if (isReplaceable(step, node)) {
+  if (isReplaced) {
     value.sequence = nullptr;
     value.node = own.get();
     impl::set_gradient_edge(*Borrowed(&tensor), {std::move(own), 0});
@@ -161,7 +187,7 @@ at::Tensor runOwn(const StepPtr &step, LazyTensor &tensor, Value &value,
     node.setSteps(nullptr);
     node.isFinished = true;
   }
-  return replay.value().detach();
+  return result;
 }
 
 } // namespace fad::eager

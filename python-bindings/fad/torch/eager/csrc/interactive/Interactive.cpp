@@ -321,6 +321,8 @@ static void extend(Call &call, const at::Tensor &result) {
       node->held.tensor.scalar_type() != result.scalar_type())
     return;
   StepPtr step = recordCall(call);
+  if (!step && node->held.form == Derivative::Steps)
+    return;
   if (step)
     noteResult(call, *step, result);
   node->number = step ? step->number : 0;
@@ -339,6 +341,11 @@ static void extend(Call &call, const at::Tensor &result) {
       else
         promote(call, call.tensor(i), *call.values[i], *own, node->held);
       node->skip(edgeOf(call.tensor(i)));
+      // An operator of one of several sequences that go on from the value may
+      // save it, and its tensor may go before they end.
+      if (SequenceNode *operand = call.values[i]->sequence;
+          operand && operand->skips == 2 && call.mode.policy == Policy::Auto)
+        operand->beginning.setLast(call.tensor(i));
       node->skipCastsOf(call.edges[i].function.get());
     }
   for (Edge &edge : findJoined(call))

@@ -69,6 +69,20 @@ const Options &modeOf(const Operator &info,
   return atOnce;
 }
 
+/// Whether the operator begins at a view of an operand, too, whose own sequence
+/// ends with that.
+static bool beginsAtViewOf(const Call &call, const at::Tensor &base) {
+  return std::any_of(call.arguments.begin(), call.arguments.end(),
+                     [&](const c10::IValue &argument) {
+                       if (!argument.isTensor())
+                         return false;
+                       const at::Tensor &tensor = argument.toTensor();
+                       Value *own =
+                           tensor.defined() ? anyValueOf(tensor) : nullptr;
+                       return own && own->base.is_same(base) && !viewOf(tensor);
+                     });
+}
+
 /// Collects the operands. False where the operator is to be left to PyTorch.
 static bool collect(Call &call) {
   bool hasLarge = false;
@@ -97,6 +111,8 @@ static bool collect(Call &call) {
          value->bits || value->isDeferred))
       value = nullptr;
     if (value && value->isDeferred && !isContinued(tensor, *value))
+      value = nullptr;
+    if (value && beginsAtViewOf(call, tensor))
       value = nullptr;
     // A value that is kept anyway takes the place of its source.
     if (value && value->isSaved && call.mode.policy == Policy::Auto)

@@ -71,9 +71,9 @@ static at::Tensor baseOf(const at::Tensor &tensor) {
 
 /// Operators need not see a tensor whose sequence has ended, unless they
 /// compute what they save of it, or others may come to begin there, where no
-/// alias has been written to.
+/// alias has been written to, or its own node would keep it.
 static void leave(const at::Tensor &tensor, const Value &value) {
-  if (!value.isRecomputed && !value.mayBegin())
+  if (!value.isRecomputed && !value.mayBegin() && !value.mayKeep())
     removeKey(tensor);
 }
 
@@ -141,11 +141,7 @@ static void endAfterError(c10::ArrayRef<Reading> readings) {
 /// Whether a deferred sequence is to end before a view of its value is made: a
 /// value that a view has computed has no node of the operator that saves it.
 static bool endsBefore(const Value *value) {
-  if (!value || !value->isDeferred || value->policy != Policy::Auto)
-    return false;
-  const Held &held = value->description();
-  return held.isOneOperator && held.isLast && held.saves == Saves::Result &&
-         !held.isPiecewise;
+  return value && value->isDeferred && keepsResult(*value);
 }
 
 /// Whether an operator writes to an argument, or its result may be a view.
@@ -184,9 +180,10 @@ static void read(const c10::OperatorHandle &op, const Reader &reader,
     // A view that is not followed, or a write.
     bool isFollowed =
         reader.isView && at::GradMode::is_enabled() && !endsBefore(value);
-    // A reader of the view may save what the operator's own node does, too.
-    if (!isFollowed && value && value->isDeferred &&
-        at::GradMode::is_enabled() && !isWritten(op, position))
+    // No operator continues the sequence. A reader of the view may save what
+    // the operator's own node does, too.
+    if (!isFollowed && value && at::GradMode::is_enabled() &&
+        !isWritten(op, position))
       finishAtOnce(base, *value);
     if (!isFollowed && value)
       value->isEscaped = true;
@@ -207,7 +204,12 @@ static void read(const c10::OperatorHandle &op, const Reader &reader,
                      std::move(waiting)};
   if (reading.waiting || (value->isWithin() && !reading.isSaved))
     reading.owners = countOthers(tensor, arguments) - base.is_same(tensor) - 1;
-  if (reading.owners || value->isRecomputed)
+  // The reader may read the value twice.
+  bool isWaitedFor =
+      std::any_of(readings.begin(), readings.end(), [&](const Reading &other) {
+        return other.value == value && other.waiting;
+      });
+  if (reading.owners || value->isRecomputed || isWaitedFor)
     readings.push_back(std::move(reading));
   else
     leave(tensor, *value);

@@ -64,7 +64,8 @@ StepPtr recordCall(const Call &call) {
   for (size_t i = 0; i < call.positions.size(); ++i) {
     StepPtr step = call.values[i] ? call.values[i]->steps() : StepPtr();
     bool isWhole = step && step->length < maxLength;
-    if (needsDerivatives && call.values[i] && !isWhole)
+    // No value is a source of the sequence that goes on from it.
+    if (call.values[i] && !isWhole)
       return {};
     if (!isWhole) {
       bool isSame = source && source->source == call.known[i].self;
@@ -213,13 +214,19 @@ void describeHeld(const Call &call, Held &held) {
   }
 }
 
-/// Whether a sequence that goes on from the value that an operator saves keeps
-/// the sources.
-static bool savesCovered(const Held &held) {
-  auto operand = held.operand ? held.operand->lock() : nullptr;
-  const SequenceNode *node =
-      operand ? static_cast<Value &>(*operand).sequence : nullptr;
-  return node && node->isCovered;
+/// The node of the value that the operator of a derivative saves, or null. The
+/// value's tensor may be gone; what is left of it tells which node it had.
+static SequenceNode *findOperand(const SequenceNode &node) {
+  if (!node.held.operand)
+    return nullptr;
+  auto *operand = static_cast<Value *>(node.held.operand->_unsafe_get_target());
+  return node.findSkipped(operand->sequence);
+}
+
+/// Whether a sequence that goes on from that value keeps the sources.
+static bool savesCovered(const SequenceNode &node) {
+  const SequenceNode *operand = findOperand(node);
+  return operand && operand->isCovered;
 }
 
 static bool isCovered(const Value &value, const Ending &ending,
@@ -227,7 +234,7 @@ static bool isCovered(const Value &value, const Ending &ending,
   bool keepsOneOperator =
       choice.kept == Kept::Operator || choice.kept == Kept::Bits;
   return keepsOneOperator && value.policy == Policy::Auto && value.sequence &&
-         (value.sequence->isCovered || savesCovered(value.sequence->held)) &&
+         (value.sequence->isCovered || savesCovered(*value.sequence)) &&
          ending.inputs() <=
              ending.saved + (ending.readerSaves ? ending.value : 0);
 }
@@ -266,13 +273,19 @@ void end(const at::Tensor &tensor, Value &value, const Ending &ending,
   value.isRecomputed = choice.recomputes;
   // The policy fad goes on with any value.
   if (value.policy == Policy::Auto && choice.kept == Kept::Operator)
-    if (const auto &operand = value.description().operand)
+    if (const auto &operand = value.description().operand) {
       if (auto saved = operand->lock())
         static_cast<Value &>(*saved).save();
+      else if (SequenceNode *node =
+                   value.sequence ? findOperand(*value.sequence) : nullptr)
+        node->beginning.saveLast();
+    }
   if (!choice.recomputes)
     value.step.reset();
-  if (value.sequence)
+  if (value.sequence) {
     value.sequence->isFinished = true;
+    value.sequence->shareOwn();
+  }
   if (isTraced())
     trace.keep(std::string(name(choice.kept)));
   if (isObserved())

@@ -9,6 +9,7 @@
 #include "sequence/Path.h"
 #include "sequence/ReadMemory.h"
 #include <c10/core/TensorOptions.h>
+#include <unordered_set>
 
 namespace fad::eager {
 
@@ -80,6 +81,7 @@ static StepPtr copyStep(Step &step,
   {
     std::lock_guard<std::mutex> lock(step.access);
     copy->computed = step.computed;
+    copy->own = step.own;
   }
   // The constants are the same, and have the versions that they had.
   if (!step.read.empty())
@@ -110,18 +112,24 @@ StepPtr beginAt(const StepPtr &end, const Starts &starts) {
 }
 
 bool letsGo(const StepPtr &end, const Starts &starts) {
-  auto count = [&](const std::vector<Step *> &steps) {
-    size_t tensors = 0;
-    for (Step *step : steps)
-      if (!starts.count(step))
-        tensors += step->constants.size() + step->value.isIntermediate;
-    return tensors;
+  // Several steps may read one tensor.
+  auto findMemories = [](const std::vector<Step *> &steps,
+                         const Starts &leftOut) {
+    std::unordered_set<const c10::StorageImpl *> memories;
+    auto add = [&](const StepInput &input) {
+      memories.insert(getMemory(input).unsafeGetStorageImpl());
+    };
+    for (Step *step : steps) {
+      if (leftOut.count(step))
+        continue;
+      std::for_each(step->constants.begin(), step->constants.end(), add);
+      if (step->value.isIntermediate)
+        add(step->value);
+    }
+    return memories.size();
   };
-  // Those of the starts themselves go in any case.
-  size_t own = 0;
-  for (const auto &[step, start] : starts)
-    own += step->constants.size();
-  return count(orderFrom(end, starts)) < count(order(end)) + own;
+  return findMemories(orderFrom(end, starts), starts) <
+         findMemories(order(end), {});
 }
 
 std::vector<StepPtr> findStarts(const StepPtr &end) {

@@ -13,12 +13,13 @@
 /// its node, and the saved arguments: the position, the member of the node, and
 /// the position of the argument whose gradient needs it.
 #define FAD_READERS(READER, SAVED)                                             \
-  READER("addmm", AddmmBackward0, SAVED(1, mat1_, 2) SAVED(2, mat2_, 1))             \
+  READER("addmm", AddmmBackward0, SAVED(1, mat1_, 2) SAVED(2, mat2_, 1))       \
   READER("mm", MmBackward0, SAVED(0, self_, 1) SAVED(1, mat2_, 0))             \
   READER("bmm", BmmBackward0, SAVED(0, self_, 1) SAVED(1, mat2_, 0))           \
-  READER("baddbmm", BaddbmmBackward0, SAVED(1, batch1_, 2) SAVED(2, batch2_, 1))     \
-  READER("linear", LinearBackward0, SAVED(0, input_, 1))                          \
-  READER("convolution", ConvolutionBackward0, SAVED(0, input_, 1))                \
+  READER("baddbmm", BaddbmmBackward0,                                          \
+         SAVED(1, batch1_, 2) SAVED(2, batch2_, 1))                            \
+  READER("linear", LinearBackward0, SAVED(0, input_, 1))                       \
+  READER("convolution", ConvolutionBackward0, SAVED(0, input_, 1))             \
   READER("native_layer_norm", NativeLayerNormBackward0, SAVED(0, input_, 0))
 
 #endif // FAD_TORCH_EAGER_SEQUENCE_READERS_H

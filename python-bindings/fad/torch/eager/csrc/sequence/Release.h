@@ -36,6 +36,7 @@ namespace fad::eager {
 
 /// An owner of a node.
 template <typename T> using Owned = std::shared_ptr<T>;
+using WeakNode = std::weak_ptr<torch::autograd::Node>;
 
 template <typename T, typename... Arguments>
 Owned<T> makeNode(Arguments &&...arguments) {
@@ -61,6 +62,7 @@ inline int64_t countOwners(torch::autograd::Node *node) {
 #else
 
 template <typename T> using Owned = c10::intrusive_ptr<T>;
+using WeakNode = c10::weak_intrusive_ptr<torch::autograd::Node>;
 
 template <typename T, typename... Arguments>
 Owned<T> makeNode(Arguments &&...arguments) {

@@ -271,9 +271,14 @@ std::unique_ptr<Replay> SequenceNode::replay(const StepPtr &end) {
   return std::make_unique<Replay>(end, sources, cuts);
 }
 
-StepPtr SequenceNode::findSteps() const {
+SequenceNode::Kept SequenceNode::findKept() const {
   std::lock_guard<std::mutex> lock(access);
-  return path ? path->get() : given;
+  return {path ? path->get() : given,
+          held.form,
+          held.own,
+          held.tensor,
+          bits,
+          isReleased};
 }
 
 /// Where gradients go, in the order of the edges, and each once.
@@ -355,13 +360,14 @@ variable_list SequenceNode::passOn(const std::vector<Source> &places,
   return result;
 }
 
-variable_list SequenceNode::pullOwn(const at::Tensor &gradient,
+variable_list SequenceNode::pullOwn(const NodePtr &own,
+                                    const at::Tensor &gradient,
                                     const Edge &needed) {
-  variable_list parts = callOwnParts(held.own, gradient, needed);
+  variable_list parts = callOwnParts(own, gradient, needed);
   variable_list result(sources.size());
   for (size_t i = 0; i < parts.size(); ++i) {
-    auto found = std::find(sources.begin(), sources.end(),
-                           sourceOf(held.own->next_edge(i)));
+    auto found =
+        std::find(sources.begin(), sources.end(), sourceOf(own->next_edge(i)));
     if (!parts[i].defined() || found == sources.end())
       continue;
     at::Tensor &sum = result[found - sources.begin()];
@@ -387,7 +393,8 @@ static at::Tensor widen(const at::Tensor &gradient, const Edge &source) {
 }
 
 variable_list SequenceNode::pull(variable_list &&gradients, bool sharesValues) {
-  StepPtr steps = findSteps();
+  const Kept kept = findKept();
+  const StepPtr &steps = kept.steps;
   std::unique_ptr<Replay> replay;
   if (steps) {
     std::lock_guard<std::mutex> lock(steps->mutex);
@@ -398,8 +405,9 @@ variable_list SequenceNode::pull(variable_list &&gradients, bool sharesValues) {
   const Edge *needed = findNeeded();
   if (!gradient.defined() || !needed)
     return result;
-  bool runsAgain = steps && (isReleased || held.form == Derivative::Steps);
-  TORCH_CHECK(!isReleased || runsAgain, torch::autograd::ERR_BACKWARD_TWICE);
+  bool runsAgain = steps && (kept.isReleased || kept.form == Derivative::Steps);
+  TORCH_CHECK(!kept.isReleased || runsAgain,
+              torch::autograd::ERR_BACKWARD_TWICE);
   // PyTorch's node may have saved its result, and the second gradient would go
   // through the hooks of that; here it goes past the value, and where this node
   // leads to PyTorch's as well.
@@ -414,33 +422,33 @@ variable_list SequenceNode::pull(variable_list &&gradients, bool sharesValues) {
     return pullSteps(std::move(replay), steps, gradient, *needed, sharesValues);
   // Its operator's own node has the derivative.
   replay.reset();
-  if (bits.defined()) {
+  if (kept.bits.defined()) {
     if (at::GradMode::is_enabled())
       result[0] =
-          multiply(gradient, levels ? unpackLevels(bits, *levels, gradient)
-                                    : unpackBits(bits, values, gradient));
+          multiply(gradient, levels ? unpackLevels(kept.bits, *levels, gradient)
+                                    : unpackBits(kept.bits, values, gradient));
     else
-      result[0] = levels ? multiplyLevels(gradient, bits, *levels)
-                         : multiplyBits(gradient, bits, values);
+      result[0] = levels ? multiplyLevels(gradient, kept.bits, *levels)
+                         : multiplyBits(gradient, kept.bits, values);
     return result;
   }
   auto times = [](const at::Tensor &tensor, double number) {
     return number == 1 ? tensor : tensor * number;
   };
-  switch (held.form) {
+  switch (kept.form) {
   case Derivative::Number:
     result[0] = times(gradient, held.factor);
     break;
   case Derivative::Operator:
     // A number follows operators of one source.
     if (sources.size() > 1)
-      return pullOwn(gradient, *needed);
-    result[0] = times(callOwn(held.own, times(gradient, held.factor), *needed),
+      return pullOwn(kept.own, gradient, *needed);
+    result[0] = times(callOwn(kept.own, times(gradient, held.factor), *needed),
                       held.before);
     break;
   case Derivative::Tensor:
     result[0] =
-        times(multiply(widen(gradient, *needed), held.tensor), held.factor);
+        times(multiply(widen(gradient, *needed), kept.tensor), held.factor);
     break;
   case Derivative::Steps:
     TORCH_INTERNAL_ASSERT(false);

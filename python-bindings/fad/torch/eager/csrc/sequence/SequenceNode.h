@@ -26,6 +26,9 @@ public:
   /// Notes that something else has saved the value. Sequences begin there where
   /// that lets go of a source.
   void save(const at::Tensor &value);
+  /// Remembers a value whose tensor may go, of which `saveLast` notes the same.
+  void setLast(const at::Tensor &value);
+  void saveLast();
   /// The value, as long as anything has it, and nothing may have written to it
   /// in silence.
   at::Tensor findSaved() const;
@@ -36,7 +39,7 @@ private:
   /// process.
   std::vector<SequenceNode *> around;
   mutable std::mutex access;
-  std::shared_ptr<const ComputedValue> saved;
+  std::shared_ptr<const ComputedValue> saved, last;
 };
 
 /// Leads from a value to the sources of its sequence. Edges after those lead to
@@ -84,6 +87,20 @@ struct SequenceNode final : MortalNode {
   void skipCastsOf(const torch::autograd::Node *operand);
   /// Has backward run these operators again.
   void runFrom(const StepPtr &steps);
+  /// Whether bits are kept of the derivative of an operator that saves its
+  /// result in eager PyTorch.
+  bool keepsBitsOfResult() const;
+  /// Whether the derivative is that of a piecewise linear operator, whose
+  /// result would take the place of the bits, or of the sources, that are kept
+  /// of it.
+  bool mayKeepResult() const;
+  /// Keeps such an operator's own node, as something else keeps the result.
+  void keepOwn(const NodePtr &own);
+  /// Once the sequence has ended with the node or the bits of such an operator,
+  /// and goes on from the result: that one's node keeps the same.
+  void shareOwn();
+  /// The node of a value within the sequence, or null if that is none.
+  SequenceNode *findSkipped(const SequenceNode *within) const;
   /// These, or null; and with the readers of the value.
   StepPtr getSteps() const;
   PathPtr getPath() const;
@@ -128,6 +145,9 @@ private:
   friend class Beginning;
   /// Finds values that something may save, or has saved.
   void findWithin();
+  /// The own node of the operator that computes the value, where that saves it;
+  /// or null.
+  NodePtr findOwn() const;
   /// Begins at those of them that have been saved.
   void beginAtSaved();
   void leaveWithin();
@@ -146,7 +166,8 @@ private:
   /// Notes that these steps are kept of a sequence that goes on from the value.
   /// A node that keeps what its operator saved, too, lets go of that.
   void cover(const StepPtr &steps);
-  /// The lock of `path` and `given`, which several threads may read.
+  /// The lock of what gives the derivative, with `path` and `given`: one thread
+  /// may read it in backward, while another one reads a value in forward.
   mutable std::mutex access;
   PathPtr path;
   /// The steps of a value that was shared in a backward.
@@ -167,12 +188,21 @@ private:
   bool isShared() const;
   /// The value, which waits for this node with what gives its derivative.
   at::Tensor shareValue(const StepPtr &steps);
-  StepPtr findSteps() const;
+  /// All that gives the derivative in a backward.
+  struct Kept {
+    StepPtr steps;
+    Derivative form;
+    NodePtr own;
+    at::Tensor tensor, bits;
+    bool isReleased;
+  };
+  Kept findKept() const;
   std::vector<Source> findPlaces(bool sharesValues) const;
   const torch::autograd::Edge *findNeeded() const;
   at::Tensor multiply(const at::Tensor &gradient, at::Tensor derivative);
   /// By the own node of a first operator that has several sources.
-  torch::autograd::variable_list pullOwn(const at::Tensor &gradient,
+  torch::autograd::variable_list pullOwn(const NodePtr &own,
+                                         const at::Tensor &gradient,
                                          const torch::autograd::Edge &needed);
   torch::autograd::variable_list pullSteps(std::unique_ptr<Replay> replay,
                                            const StepPtr &steps,

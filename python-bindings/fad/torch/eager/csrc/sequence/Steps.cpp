@@ -44,6 +44,16 @@ bool Step::isComputedIn(const c10::Storage &memory) {
   return computed && computed->isIn(memory);
 }
 
+void Step::setOwn(const NodePtr &node) {
+  std::lock_guard<std::mutex> lock(access);
+  own.emplace(node);
+}
+
+NodePtr Step::findOwn() {
+  std::lock_guard<std::mutex> lock(access);
+  return own ? own->lock() : NodePtr();
+}
+
 at::Tensor aliasOf(const at::Tensor &tensor) {
   c10::TensorImpl *impl = tensor.unsafeGetTensorImpl();
   NoEscapes guard;

@@ -141,6 +141,9 @@ struct Step : c10::intrusive_ptr_target, StepFacts {
 
   std::mutex access;
   std::shared_ptr<const ComputedValue> computed;
+  /// Of a deferred one: PyTorch's own node of the operator, as long as the node
+  /// of a sequence has that.
+  std::optional<WeakNode> own;
 
   /// Of a cast to a wider type: how many sequences that begin there have ended.
   std::atomic<int64_t> ends{0};
@@ -166,6 +169,10 @@ struct Step : c10::intrusive_ptr_target, StepFacts {
   at::Tensor findComputed(bool isSaved = false);
   /// Whether the value is in a memory.
   bool isComputedIn(const c10::Storage &memory);
+  /// Remembers the operator's own node.
+  void setOwn(const NodePtr &node);
+  /// That, or null.
+  NodePtr findOwn();
 };
 
 /// Of a deferred sequence, or another one: there, what no operator has computed
@@ -189,11 +196,13 @@ std::vector<at::Tensor> callNode(torch::autograd::Node &node,
 /// other memory, by `.data = `, and keep its node.
 bool isSame(const at::Tensor &a, const at::Tensor &b);
 
-/// Results of a step, without a graph.
-at::Tensor compute(const StepPtr &end);
-
 /// Values of steps.
 using Values = std::unordered_map<Step *, at::Tensor>;
+
+/// Results of a step, without a graph. No kernel computes it from `known`
+/// values.
+at::Tensor compute(const StepPtr &end, Values known = {});
+
 /// The steps that lead to `end`, in the order in which they were executed. They
 /// begin at `known` values, to which those are added, unless told otherwise,
 /// that tensors have.
@@ -261,8 +270,6 @@ public:
   bool isCut() const { return hasCuts; }
   /// The node of the last operator.
   NodePtr last() const { return nodes.back(); }
-  /// The node of an operator, by its place among those of the sequence.
-  NodePtr node(size_t place) const { return nodes[place]; }
   /// The gradients of `sources` for a gradient of the value, by the nodes' own
   /// functions, in the order of autograd. It can be called once. `needed` is as
   /// of `callNode`.

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "sequence/Keys.h"
+#include "sequence/Results.h"
 #include "sequence/SequenceNode.h"
 
 namespace fad::eager {
@@ -130,6 +131,8 @@ void Value::save() {
   at::Tensor own(
       c10::intrusive_ptr<c10::TensorImpl>::unsafe_reclaim_from_nonowning(
           tensor));
+  if (mayKeep())
+    sequence->keepOwn(makeResultNode(sequence->next_edge(0), own));
   if (sequence)
     sequence->beginning.save(own);
   if (beginning)
@@ -139,6 +142,10 @@ void Value::save() {
 bool Value::mayBegin() const {
   return policy == Policy::Auto &&
          (beginning || (sequence && sequence->skips > 0));
+}
+
+bool Value::mayKeep() const {
+  return policy == Policy::Auto && sequence && sequence->mayKeepResult();
 }
 
 bool Value::isCurrent() const {

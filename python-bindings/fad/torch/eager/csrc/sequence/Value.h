@@ -143,12 +143,16 @@ struct Value final : c10::BackendMeta {
   /// Notes that the value is saved. It keeps no source then, and nor do
   /// sequences that can begin there.
   void save();
-  /// Whether that makes a difference to sequences that go on from the value.
-  bool isWithin() const { return mayBegin() && !isSaved; }
+  /// Whether that makes a difference to sequences that go on from the value, or
+  /// to its own.
+  bool isWithin() const { return (mayBegin() || mayKeep()) && !isSaved; }
   /// Whether it makes one where the whole value is kept with a view.
   bool maySave() const { return policy == Policy::Auto && !isSaved; }
   /// Whether sequences that go on from the value may come to begin there.
   bool mayBegin() const;
+  /// Whether the sequence's node would keep the value where something else
+  /// saves that.
+  bool mayKeep() const;
   /// Notes that somebody has an alias whose writes no version of the tensor
   /// counts, or of the base's. No sequence comes to begin at the value then.
   void escape() const;

@@ -32,6 +32,28 @@ static void visitSkipped(const SequenceNode &node, Visit visit) {
       visit(*other);
 }
 
+/// The same with those that these skip, as long as it returns true.
+template <typename Visit>
+static void visitAllSkipped(const SequenceNode &node, Visit visit) {
+  std::unordered_set<const SequenceNode *> seen;
+  c10::SmallVector<const SequenceNode *, 8> open = {&node};
+  while (!open.empty())
+    visitSkipped(*open.pop_back_val(), [&](SequenceNode &other) {
+      if (seen.insert(&other).second && visit(other))
+        open.push_back(&other);
+    });
+}
+
+SequenceNode *SequenceNode::findSkipped(const SequenceNode *within) const {
+  SequenceNode *found = nullptr;
+  visitAllSkipped(*this, [&](SequenceNode &other) {
+    if (&other == within)
+      found = &other;
+    return !found;
+  });
+  return found;
+}
+
 template <typename Visit> void SequenceNode::visitWithin(Visit visit) {
   c10::SmallVector<SequenceNode *, 8> open = {this};
   while (!open.empty()) {
@@ -116,10 +138,59 @@ at::Tensor SequenceNode::findStart() const {
 void SequenceNode::runFrom(const StepPtr &steps) {
   if (!steps)
     return;
-  held.drop();
+  // Memory goes after the lock.
+  NodePtr own;
+  at::Tensor before[2];
+  PathPtr other = std::make_shared<Path>(steps);
+  std::lock_guard<std::mutex> lock(access);
+  own.swap(held.own);
+  std::swap(before[0], held.tensor);
+  std::swap(before[1], bits);
+  path.swap(other);
   held.form = Derivative::Steps;
-  bits.reset();
-  setSteps(steps);
+}
+
+bool SequenceNode::keepsBitsOfResult() const {
+  return bits.defined() && !levels && held.saves == Saves::Result;
+}
+
+bool SequenceNode::mayKeepResult() const {
+  return isFinished && !isReleased && held.isPiecewise && held.isLast &&
+         held.saves == Saves::Result &&
+         (keepsBitsOfResult() || held.form == Derivative::Steps);
+}
+
+void SequenceNode::keepOwn(const NodePtr &own) {
+  if (!(keepsBitsOfResult() || mayKeepResult()) || beginning.isEscaped)
+    return;
+  // Memory goes after the lock.
+  at::Tensor before;
+  PathPtr pathBefore;
+  std::lock_guard<std::mutex> lock(access);
+  std::swap(before, bits);
+  path.swap(pathBefore);
+  held.own = own;
+  held.form = Derivative::Operator;
+}
+
+NodePtr SequenceNode::findOwn() const {
+  std::lock_guard<std::mutex> lock(access);
+  bool isLast = held.form == Derivative::Operator && held.isLast &&
+                held.saves == Saves::Result;
+  return isLast ? held.own : NodePtr();
+}
+
+void SequenceNode::shareOwn() {
+  if (held.isLast || held.saves != Saves::Result)
+    return;
+  if (held.form == Derivative::Operator)
+    visitAllSkipped(*this, [this](SequenceNode &other) {
+      other.keepOwn(held.own);
+      // The result comes after linear operators alone.
+      return other.held.saves == Saves::Result && !other.held.isLast;
+    });
+  else if (keepsBitsOfResult())
+    findWithin();
 }
 
 void SequenceNode::findWithin() {
@@ -187,10 +258,20 @@ shareAll(const std::vector<SequenceNode *> &list) {
 }
 
 void Beginning::save(const at::Tensor &value) {
+  setLast(value);
+  saveLast();
+}
+
+void Beginning::setLast(const at::Tensor &value) {
   auto found = std::make_shared<SavedValue>(value);
+  std::lock_guard<std::mutex> lock(access);
+  last = std::move(found);
+}
+
+void Beginning::saveLast() {
   {
     std::lock_guard<std::mutex> lock(access);
-    saved = std::move(found);
+    saved = last;
   }
   for (const auto &node : shareAll(around))
     node->beginAtSaved();
@@ -208,6 +289,11 @@ at::Tensor Beginning::findSaved() const {
 }
 
 void SequenceNode::beginAtSaved() {
+  // The node of the operator that saves the result.
+  if (keepsBitsOfResult())
+    for (const auto &other : shareAll(within))
+      if (NodePtr node = other->findOwn())
+        keepOwn(node);
   const PathPtr own = getPath();
   if (!own)
     return;
