@@ -166,8 +166,8 @@ private:
   /// Notes that these steps are kept of a sequence that goes on from the value.
   /// A node that keeps what its operator saved, too, lets go of that.
   void cover(const StepPtr &steps);
-  /// The lock of what gives the derivative, with `path` and `given`: one thread
-  /// may read it in backward, while another one reads a value in forward.
+  /// The lock of all that gives the derivative, `path` and `given` too: a
+  /// thread may read it in backward while another one reads a value in forward.
   mutable std::mutex access;
   PathPtr path;
   /// The steps of a value that was shared in a backward.
