@@ -377,6 +377,16 @@ def second(losses, leaves):
     return torch.autograd.grad(total, leaves, allow_unused=True)
 
 
+def second_apart(losses, leaves):
+    """Those of each result, where its gradient has a graph in eager PyTorch."""
+    grad, found = functools.partial(torch.autograd.grad, allow_unused=True, retain_graph=True), []
+    for loss in losses:
+        first = grad(loss, leaves, create_graph=True)
+        total = sum(each.square().sum() for each in first if each is not None)
+        found += grad(total, leaves) if total.requires_grad else (None,) * len(leaves)
+    return found
+
+
 def compiled(losses, leaves):
     with torch._dynamo.compiled_autograd._enable(torch.compile(backend="eager")):
         sum(losses).backward()
@@ -391,6 +401,7 @@ KINDS = {
     "of the source alone": functools.partial(of_one, i=0),
     "of the weight alone": functools.partial(of_one, i=1),
     "second derivatives": second,
+    "second derivatives apart": second_apart,
 }
 
 
@@ -465,7 +476,7 @@ def main():
         check(f"{name}, {engine}, bytes", lambda: keeps_no_more(function, engine))
         for kind, backward in KINDS.items():
             # Second derivatives of exponential functions lose digits.
-            for dtype in (torch.float32, torch.double)[kind == "second derivatives" :]:
+            for dtype in (torch.float32, torch.double)[kind.startswith("second") :]:
                 check(
                     f"{name}, {engine}, {kind}, {dtype}",
                     lambda: agrees(backward, function, engine, dtype),

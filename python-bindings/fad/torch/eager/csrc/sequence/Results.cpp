@@ -77,11 +77,13 @@ static NodePtr makePowerNode(edge_list edges, const at::Tensor &operand,
 
 NodePtr makeResultNode(torch::autograd::Edge operand,
                        const at::Tensor &result) {
-  auto node = makeNode<torch::autograd::generated::ReluBackward0>(
-      edge_list{std::move(operand)});
-  // The tensor itself leads to what has this node.
+  auto node =
+      makeNode<torch::autograd::generated::ReluBackward0>(edge_list{operand});
+  // The tensor itself leads to what has this node. Backward finds a result that
+  // leads to this one, for second derivatives.
   at::Tensor saved = aliasOf(result);
-  node->result_ = torch::autograd::SavedVariable(saved, /*is_output=*/false);
+  impl::set_gradient_edge(saved, std::move(operand));
+  node->result_ = torch::autograd::SavedVariable(saved, /*is_output=*/true);
   node->add_input_metadata(saved);
   return node;
 }

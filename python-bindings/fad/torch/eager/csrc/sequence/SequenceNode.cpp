@@ -105,12 +105,18 @@ void SequenceNode::drop() {
         held.own.use_count() == 1)
       trace.release({"what " + held.label() + " saved", bytesOf(*this)});
   }
-  isReleased = !holdsNothing();
   handle.reset();
-  held.drop();
-  setSteps(nullptr);
   results.clear();
-  bits.reset();
+  // Memory goes after the lock.
+  NodePtr own;
+  at::Tensor before[2];
+  PathPtr steps;
+  std::lock_guard<std::mutex> lock(access);
+  isReleased = !holdsNothing();
+  own.swap(held.own);
+  std::swap(before[0], held.tensor);
+  std::swap(before[1], bits);
+  path.swap(steps);
 }
 
 void SequenceNode::release() {

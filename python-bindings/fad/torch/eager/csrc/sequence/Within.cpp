@@ -143,6 +143,8 @@ void SequenceNode::runFrom(const StepPtr &steps) {
   at::Tensor before[2];
   PathPtr other = std::make_shared<Path>(steps);
   std::lock_guard<std::mutex> lock(access);
+  if (isReleased)
+    return;
   own.swap(held.own);
   std::swap(before[0], held.tensor);
   std::swap(before[1], bits);
@@ -161,12 +163,12 @@ bool SequenceNode::mayKeepResult() const {
 }
 
 void SequenceNode::keepOwn(const NodePtr &own) {
-  if (!(keepsBitsOfResult() || mayKeepResult()) || beginning.isEscaped)
-    return;
   // Memory goes after the lock.
   at::Tensor before;
   PathPtr pathBefore;
   std::lock_guard<std::mutex> lock(access);
+  if (!(keepsBitsOfResult() || mayKeepResult()) || beginning.isEscaped)
+    return;
   std::swap(before, bits);
   path.swap(pathBefore);
   held.own = own;
