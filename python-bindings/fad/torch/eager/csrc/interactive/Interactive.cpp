@@ -342,7 +342,8 @@ static void extend(Call &call, const at::Tensor &result) {
         promote(call, call.tensor(i), *call.values[i], *own, node->held);
       node->skip(edgeOf(call.tensor(i)));
       // An operator of one of several sequences that go on from the value may
-      // save it, and its tensor may go before they end.
+      // save it, and its tensor may go before they end. It is the same value
+      // for those after the second.
       if (SequenceNode *operand = call.values[i]->sequence;
           operand && operand->skips == 2 && call.mode.policy == Policy::Auto)
         operand->beginning.setLast(call.tensor(i));

@@ -215,7 +215,9 @@ void describeHeld(const Call &call, Held &held) {
 }
 
 /// The node of the value that the operator of a derivative saves, or null. The
-/// value's tensor may be gone; what is left of it tells which node it had.
+/// value's tensor may be gone; what is left of it tells which node it had. That
+/// is alive, and no other one at its address, if this node's edges lead there:
+/// they have since the value was read.
 static SequenceNode *findOperand(const SequenceNode &node) {
   if (!node.held.operand)
     return nullptr;

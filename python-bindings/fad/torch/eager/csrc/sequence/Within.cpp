@@ -167,6 +167,7 @@ void SequenceNode::keepOwn(const NodePtr &own) {
   at::Tensor before;
   PathPtr pathBefore;
   std::lock_guard<std::mutex> lock(access);
+  // Bits may be of a multiple of the result; sources are of the result itself.
   if (!(keepsBitsOfResult() || mayKeepResult()) || beginning.isEscaped)
     return;
   std::swap(before, bits);
