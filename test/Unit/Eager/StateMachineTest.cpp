@@ -127,6 +127,37 @@ TEST(StateMachine, TwoOperandsOfOneSourceUnderFad) {
   EXPECT_EQ(decision.derivative, Derivative::Operator);
 }
 
+TEST(StateMachine, SumsWithTheSource) {
+  // A residual connection: the source of the sum needs no elements.
+  for (Derivative source : {Derivative::Number, Derivative::Steps}) {
+    std::vector<Operand> residual = {fadTensor(1, source),
+                                     fadTensor(2, Derivative::Operator)};
+    Derivative expected =
+        source == Derivative::Number ? Derivative::Operator : Derivative::Steps;
+    EXPECT_EQ(decide(Policy::Auto, Kind::Linear, residual).derivative,
+              expected);
+    std::swap(residual[0], residual[1]);
+    EXPECT_EQ(decide(Policy::Auto, Kind::Linear, residual).derivative,
+              expected);
+    // The product needs them.
+    EXPECT_EQ(decide(Policy::Auto, Kind::Product, residual).derivative,
+              Derivative::Steps);
+  }
+  // The policy fad has one tensor.
+  EXPECT_EQ(decide(Policy::Fad, Kind::Linear,
+                   {plain(0), fadTensor(2, Derivative::Operator)})
+                .derivative,
+            Derivative::Tensor);
+  // Two values of the sum's derivative take a bit, and leaves none.
+  Ending ending = {Derivative::Operator, true, Saves::Result};
+  ending.sources = ending.saved = ending.value = 8;
+  EXPECT_EQ(finish(Policy::Auto, ending).kept, Kept::Operator);
+  ending.hasOffset = true;
+  EXPECT_EQ(finish(Policy::Auto, ending).kept, Kept::Bits);
+  ending.sources = ending.saved = 0;
+  EXPECT_EQ(finish(Policy::Auto, ending).kept, Kept::Operator);
+}
+
 TEST(StateMachine, TwoSources) {
   std::vector<Operand> gated = {fadTensor(2, Derivative::Operator), plain(1)};
   for (Kind kind : {Kind::Linear, Kind::Product, Kind::Nonlinear}) {

@@ -18,7 +18,7 @@ _KINDS = {
 _FORMS_OF_KINDS = {"cast": "Cast", "rowwise": "Normalize"}
 # Each includer defines one of these.
 _MACROS = ("FAD_OPERATOR(name, form, kind, saves, slope, numbers)", "FAD_IN_PLACE(name, saves)")
-_MACROS += ("FAD_COPYING_NODE(type)", "FAD_EXPONENT(value)")
+_MACROS += ("FAD_RESULT_NODE(name, type)", "FAD_COPYING_NODE(type)", "FAD_EXPONENT(value)")
 
 
 def _list_overloads(row: Operator) -> Iterator[str]:
@@ -55,6 +55,8 @@ def make_header() -> str:
     for row in (*OPERATORS, *CONVERSIONS):
         if row.saves:
             lines += _list_overloads(row)
+        if row.saves == "result":
+            lines.append(f'FAD_RESULT_NODE("{row.name}", {name_node(row)})')
         if row.in_place:
             lines.append(f'FAD_IN_PLACE("{row.name}", {row.in_place.capitalize()})')
         if row.in_place == "input":

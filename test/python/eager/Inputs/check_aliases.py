@@ -11,7 +11,8 @@ import itertools
 import sys
 
 import torch
-from check_within import ENGINES, LEAF, SIZE, VALUES, of, save
+from check_within import ENGINES, VALUES, of
+from within_programs import LEAF, SIZE, save
 from checks import Checks
 
 POLICIES = ("auto", "fad")

@@ -8,303 +8,12 @@ import threading
 
 import torch
 from checks import Checks
+from within_programs import LEAF, PROGRAMS, WEIGHT, multiply, save
 
 import fad.torch
 from fad.torch.eager import _kernels
 from fad.torch._saved_memory.allocator import watch_allocator
 
-SIZE = 66
-CONSTANT = torch.rand(SIZE, SIZE)
-LEAF = torch.rand(SIZE, SIZE)
-WEIGHT = torch.rand(SIZE, SIZE)
-
-
-def multiply(v):
-    return v * CONSTANT
-
-
-def save(v):
-    return v.cumprod(1)
-
-
-# Functions of a value that an operator has computed, and of a weight. All that they return has a
-# part in the loss.
-PROGRAMS = {
-    "a reader that saves a result": lambda h, w: [v := h.exp(), multiply(v).flip(0), save(v)][1:],
-    "far behind the end": lambda h, w: [
-        v := h.exp(),
-        (multiply(v).sin() * 2).cos().flip(0),
-        save(v),
-    ][1:],
-    "a second reader": lambda h, w: [
-        v := h.sin() * 2,
-        (v.cos() * v).flip(0),
-        v.flip(0),
-        save(v),
-    ][1:],
-    "before the end": lambda h, w: [
-        v := h * 2,
-        a := v.sin() + v.cos(),
-        save(v),
-        a.flip(0),
-    ][2:],
-    "after the end": lambda h, w: [v := h * 2, (v.sin() + v.cos()).flip(0), save(v)][1:],
-    "two open sequences": lambda h, w: [v := h * 2, a := v.sin(), b := v * v, a.flip(0), b.flip(0)][
-        3:
-    ],
-    "an operator's own node": lambda h, w: [v := h * 2, (v * v).flip(0), v.sin().flip(0)][1:],
-    "a view, before the end": lambda h, w: [v := h.exp(), v.cos(), v.t().sin()][1:],
-    "a view, after the end": lambda h, w: [v := h.exp(), v.cos().flip(0), v.t().sin().flip(0)][1:],
-    "a view that a reader saves": lambda h, w: [
-        v := h.exp(),
-        multiply(v).flip(0),
-        v.t().cumprod(0),
-    ][1:],
-    "a slice that a reader saves": lambda h, w: [
-        v := h * 2,
-        (v.sin() + v.cos()).flip(0),
-        v[1:].cumprod(1),
-    ][1:],
-    "a slice, before the end": lambda h, w: [
-        v := h * 2,
-        a := v.sin() + v.cos(),
-        v[1:].t()[2:].cumprod(1),
-        a.flip(0),
-    ][2:],
-    "a slice, before the sequence": lambda h, w: [
-        v := h * 2,
-        v[1:].cumprod(1),
-        (v.sin() + v.cos()).flip(0),
-    ][1:],
-    "a slice at which a sequence begins": lambda h, w: [
-        v := h * 2,
-        (v.sin() + v.cos()).flip(0),
-        v[1:].sin().flip(0),
-    ][1:],
-    "a slice that nothing saves": lambda h, w: [
-        v := h * 2,
-        (v.sin() + v.cos()).flip(0),
-        v[1:].flip(0),
-        save(v),
-    ][1:],
-    "a slice whose reader goes": lambda h, w: [
-        v := h * w,
-        u := v * 2,
-        v[1:].square().mean().item(),
-        [v.flip(0), u.flip(0)],
-    ][3],
-    "a value whose reader goes": lambda h, w: [
-        v := h * w,
-        u := v * 2,
-        save(v).mean().item(),
-        [v.flip(0), u.flip(0)],
-    ][3],
-    "chunks of a kink": lambda h, w: [
-        v := h.relu(),
-        u := v * h,
-        c := v.chunk(2, 1),
-        [u.flip(0), (c[0] * c[1]).flip(0), v.flip(0)],
-    ][3],
-    "a slice of a cast": lambda h, w: [
-        v := h.double(),
-        (v.sin() + v.cos()).flip(0),
-        v[1].cumprod(0),
-    ][1:],
-    "chunks": lambda h, w: [
-        v := h * 2,
-        a := (v.sin() + v.cos()).flip(0),
-        c := v.chunk(2, 1),
-        [a, (c[0] * c[1].sigmoid()).flip(0), (v.sin() * v).flip(0)],
-    ][3],
-    "a product with a leaf": lambda h, w: [
-        v := h * 2,
-        v.sin().mean(),
-        v.cos().mean(),
-        v.square().mean(),
-        v * w,
-    ][1:],
-    "a reader that computes what it saves": lambda h, w: [
-        v := h.exp(),
-        multiply(v).sin() @ w,
-        save(v),
-    ][1:],
-    "sequences that share a value": lambda h, w: [
-        v := h.exp(),
-        a := multiply(v).sin(),
-        (a.exp() * 2).cos().flip(0),
-        (a.cos() * a).flip(0),
-        a @ w,
-        save(v),
-    ][2:],
-    "two values": lambda h, w: [
-        v := h.exp(),
-        u := h.sigmoid(),
-        (v * u).sin().flip(0),
-        save(v),
-        save(u),
-    ][2:],
-    "one after the other": lambda h, w: [
-        v := h.exp(),
-        u := multiply(v).sin().exp(),
-        (u.cos() * u).flip(0),
-        save(v),
-        save(u),
-    ][2:],
-    "a source that is needed still": lambda h, w: [
-        v := h.exp(),
-        (v * h.sin()).cos().flip(0),
-        save(v),
-    ][1:],
-    "a source that is within, too": lambda h, w: [
-        v := h.exp(),
-        a := v + h,
-        v.flip(0),
-        (v * a).sin().flip(0),
-    ][2:],
-    "in a wider type": lambda h, w: [
-        v := h.exp(),
-        (v.double().sin() * 2).exp().flip(0),
-        save(v),
-    ][1:],
-    "a cast": lambda h, w: [v := h.double(), (v.sin() + v.cos()).flip(0), save(v)][1:],
-    "a cast, before the end": lambda h, w: [
-        v := (h * 2).double(),
-        a := v.sin() + v.cos(),
-        save(v),
-        a.flip(0),
-    ][2:],
-    "a cast of several sequences": lambda h, w: [
-        v := h.double(),
-        (v.sin() + v.cos()).flip(0),
-        (v.exp() * v).flip(0),
-        save(v),
-        (v.sin() * v).flip(0),
-    ][1:],
-    "a view of a cast": lambda h, w: [
-        v := h.double(),
-        (v.exp() * v.sin()).flip(0),
-        v.t().cumprod(0),
-    ][1:],
-    "a cast and another value": lambda h, w: [
-        v := h.double(),
-        u := v.exp(),
-        (u.sin() * v).flip(0),
-        save(u),
-        save(v),
-    ][2:],
-}
-
-
-def read_in(order, compute):
-    """Reads values, by their names, in an order. No tensor has one any more once it is read."""
-
-    def program(h, w):
-        values = compute(h)
-        del h
-        return [values.pop(name).flip(0) for name in order]
-
-    return program
-
-
-def fork(s, other):
-    """A value, its multiple, and another function of it."""
-    return {"s": s, "q": s * 3 - 1, "n": other(s)}
-
-
-for order in ("sqn", "snq", "nsq", "nqs", "qsn", "qn", "nq"):
-    PROGRAMS |= {
-        f"a result and its multiple, {order}": read_in(
-            order, lambda h: fork((h * 2).sigmoid(), torch.sin)
-        ),
-        f"a result, its multiple and its cast, {order}": read_in(
-            order, lambda h: fork(h.tanh(), torch.Tensor.double)
-        ),
-        f"a kink and its multiple, {order}": read_in(
-            order, lambda h: fork((h @ h.t() - 20).relu(), save)
-        ),
-        f"results of a slice, {order}": read_in(order, lambda h: fork(h[:9].tanh(), save)),
-        f"powers of a slice, {order}": read_in(order, lambda h: fork(h[:9] ** 3, lambda s: s * 2)),
-    }
-
-
-class Save(torch.autograd.Function):
-    """A function of Python's, which saves what it reads."""
-
-    @staticmethod
-    def forward(ctx, x):
-        ctx.save_for_backward(x)
-        return x.square()
-
-    @staticmethod
-    def backward(ctx, gradient):
-        return 2 * gradient * ctx.saved_tensors[0]
-
-
-# Kinks, of which few bits are kept until something else keeps their results.
-PROGRAMS |= {
-    "a kink that is saved later": lambda h, w: [r := (h - 0.5).relu(), r.flip(0), save(r)][1:],
-    "a kink whose view is saved later": lambda h, w: [r := h.relu(), r.flip(0), save(r.t())][1:],
-    "a kink whose chunks are saved later": lambda h, w: [
-        r := h.relu(),
-        r.flip(0),
-        c := r.chunk(2, 1),
-        c[0] @ c[1].t(),
-    ][1::2],
-    "a kink of a product": lambda h, w: [r := (h - 0.5).relu(), r.flip(0), r * h.sin()][1:],
-    "a kink that is read twice at once": lambda h, w: [
-        r := h.relu(),
-        s := torch.stack([r, r]).sum(0),
-        s * r,
-    ][1:],
-    "a kink that is within": lambda h, w: [
-        r := (h - 0.5).relu(),
-        u := r.sin(),
-        r.flip(0),
-        u.flip(0),
-        save(r),
-    ][2:],
-    "a kink whose slice is a factor": lambda h, w: [
-        r := (h - 0.5).relu(),
-        u := r.sin(),
-        r[:9] * w[:9],
-        r.flip(0),
-        u.flip(0),
-    ][2:],
-}
-# Values and views of them.
-PROGRAMS |= {
-    "a value and its view": lambda h, w: [v := h.tanh(), v * v.t()][1:],
-    "a kink and its view": lambda h, w: [v := (h + h - 0.5).relu(), v * v.view_as(v)][1:],
-    "a value, its view and a function": lambda h, w: [
-        v := h.sigmoid(),
-        a := v.sin(),
-        v * v.view(-1).view(v.shape) * a,
-        a.flip(0),
-    ][2:],
-    "a power and its source": lambda h, w: [
-        a := (h * 0.3) ** 3,
-        b := a + h,
-        a.flip(0),
-        b.flip(0),
-    ][2:],
-    "a slice of a value within": lambda h, w: [
-        e := (h * 0.1).exp(),
-        s := e.sin(),
-        t := s[:-1],
-        e.flip(0),
-        t.flip(0),
-    ][3:],
-    "a slice of a value that is read": lambda h, w: [
-        e := (h * 0.1).exp(),
-        s := e.sin(),
-        t := s[:-1],
-        u := s.cos(),
-        e.flip(0),
-        t.flip(0),
-        u.flip(0),
-    ][4:],
-    "a function of Python's": lambda h, w: [e := h.sigmoid(), Save.apply(e), e.flip(0)][1:],
-}
 # Values that an operator has computed, of a source.
 VALUES = {"": lambda h: h * 2, ", of a cast": lambda h: (h * 2).double()}
 ENGINES = ("interactive", "deferred")
@@ -431,6 +140,22 @@ def survives_its_owners():
     torch.testing.assert_close(found, expected)
 
 
+def keeps_bits_of_a_logged_kink(engine):
+    """Reads without gradients are none of a function, which may save the value."""
+
+    def call():
+        leaf = LEAF.clone().requires_grad_()
+        with of(engine)():
+            v = (leaf.flip(0) - 0.5).relu()
+            for without_gradients in (torch.no_grad, torch.inference_mode):
+                with without_gradients():
+                    v.norm()
+            return v.flip(0).sum()
+
+    found = fad.torch.saved_memory(call, measure=False).bytes
+    assert found <= LEAF.nbytes / 16, found
+
+
 def is_copied(compute):
     """A write to the value, after its sequence has begun there, is none to what backward reads."""
     leaf = LEAF.clone().requires_grad_()
@@ -489,6 +214,8 @@ def main():
                 lambda: agrees(compiled, function, engine, reference=whole),
             )
     check("after the owners", survives_its_owners)
+    for engine in ENGINES:
+        check(f"a logged kink, {engine}", lambda: keeps_bits_of_a_logged_kink(engine))
     for name, compute in VALUES.items():
         check(f"a write{name}", lambda: is_copied(compute))
         check(f"another thread{name}", lambda: is_read_by_another_thread(compute))

@@ -30,8 +30,9 @@ bool isContinued(const at::Tensor &tensor, const Value &value);
 
 /// Whether the last operator of a deferred sequence saves its result, and is
 /// the only one that is not linear: whoever reads the value, the policy auto
-/// keeps that.
-bool keepsResult(const Value &value);
+/// keeps that. A piecewise linear one's is kept where a function of Python's
+/// may have saved it.
+bool keepsResult(const Value &value, bool isInFunction = false);
 
 /// Within a visit: the operators of a tensor, if `evaluate` is going to keep
 /// the node of one of them, which needs their originals; or null.

@@ -46,6 +46,9 @@ static at::Tensor derive(const StepPtr &step, const SequenceNode &node,
 }
 
 static Result computeForward(const StepPtr &step) {
+  // The own node of an operator that reads it may have it.
+  if (at::Tensor value = step->findComputed(); value.defined())
+    return {value, Computed::ByNodes};
   at::Tensor value = computeFused(step, /*isForward=*/true);
   if (value.defined())
     return {value, Computed::ByKernel};
@@ -122,25 +125,26 @@ static Kept findUnread(LazyTensor &tensor) {
   return isPaid ? kept : Kept::Operators;
 }
 
-bool keepsResult(const Value &value) {
+bool keepsResult(const Value &value, bool isInFunction) {
   const Held &held = value.description();
   return value.policy == Policy::Auto && held.isOneOperator && held.isLast &&
-         held.saves == Saves::Result && !held.isPiecewise;
+         held.saves == Saves::Result && (isInFunction || !held.isPiecewise);
 }
 
 /// Whether that is left by the computation of the value.
-static bool leavesResult(LazyTensor &tensor) {
+static bool leavesResult(LazyTensor &tensor, bool isInFunction) {
   const auto *value = castTo<Value>(tensor.get_backend_meta());
-  return openNodeOf(tensor) && keepsResult(*value) && !value->bits &&
-         !value->sequence->isCovered && !value->sources.areWidened() &&
-         tensor.isOwn() && !isCapturing(tensor.getStream()) &&
+  return openNodeOf(tensor) && keepsResult(*value, isInFunction) &&
+         !value->bits && !value->sequence->isCovered &&
+         !value->sources.areWidened() && tensor.isOwn() &&
+         !isCapturing(tensor.getStream()) &&
          !torch::autograd::get_current_graph_task_exec_info();
 }
 
 StepPtr findRunOwn(LazyTensor &tensor) {
   if (!tensor.getStep())
     return {};
-  if (leavesResult(tensor))
+  if (leavesResult(tensor, isInFunction()))
     return tensor.getStep();
   Kept kept = findUnread(tensor);
   return kept == Kept::Operator || kept == Kept::Operators ? tensor.getStep()
@@ -148,6 +152,7 @@ StepPtr findRunOwn(LazyTensor &tensor) {
 }
 
 void evaluate(LazyTensor &tensor, const Originals &originals) {
+  const bool leaves = leavesResult(tensor, isInFunction());
   OutsideModes guard;
   StepPtr step = tensor.getStep();
   auto *value = castTo<Value>(tensor.get_backend_meta());
@@ -156,7 +161,7 @@ void evaluate(LazyTensor &tensor, const Originals &originals) {
     tensor.fill(result.first, result.second);
   };
   // A reader that no dispatcher sees may save the value.
-  if (leavesResult(tensor))
+  if (leaves)
     return fill({runOwn(step, tensor, *value, originals), Computed::ByNodes});
   Kept kept = findUnread(tensor);
   if (!node || value->policy != Policy::Fad || kept == Kept::Sources)
@@ -313,6 +318,13 @@ static bool hasComputed(const StepPtr &end) {
   });
 }
 
+/// The operator's node keeps the value, which is there.
+static void keepComputed(const at::Tensor &tensor, SequenceNode &node) {
+  node.held.own = makeResultNode(node.held, node.next_edge(0), tensor);
+  node.held.form = Derivative::Operator;
+  node.setSteps(nullptr);
+}
+
 /// Does what was chosen, and returns what could be done.
 static Choice keep(const at::Tensor &tensor, LazyTensor &lazy, Value &value,
                    Choice choice, const Ending &ending,
@@ -356,10 +368,14 @@ static Choice keep(const at::Tensor &tensor, LazyTensor &lazy, Value &value,
       return choice;
     // A computed value has no node of an operator. What that saves may take
     // fewer bytes than the source.
-    if (!step->findOwn() && ending.saves != Saves::Constant &&
+    if (!findOwn(step, node) && ending.saves != Saves::Constant &&
         ending.inputs() <= ending.saved)
       return instead;
-    runOwn(step, lazy, value, Originals(step));
+    if (lazy.isComputed() && !value.isEscaped && ending.isLast &&
+        ending.saves == Saves::Result)
+      keepComputed(tensor, node);
+    else
+      runOwn(step, lazy, value, Originals(step));
     return choice;
   }
   case Kept::Bits:
@@ -400,9 +416,12 @@ std::optional<Waiting> finishDeferred(const at::Tensor &tensor, Value &value,
     ending.hasLevels = levels != nullptr;
     choice = finishWhole(value.policy, ending);
     unsaved = chooseUnsaved(value, ending, choice);
-    // A multiple of the value has the operator's own node.
-    if (choice.kept == Kept::Bits && steps->findOwn())
-      choice = {Kept::Operator, false};
+    // The value, or a multiple of it, has the operator's own node.
+    bool mayHaveOwn = choice.kept == Kept::Bits ||
+                      (choice.kept == Kept::Sources && !readerSaves);
+    if (mayHaveOwn && value.policy == Policy::Auto &&
+        value.sequence->held.isOneOperator && findOwn(steps, *value.sequence))
+      choice = unsaved = {Kept::Operator, false};
     bool hasSources =
         value.policy == Policy::Fad && !value.bits && value.sequence->isCovered;
     if (hasSources)
@@ -462,20 +481,13 @@ static bool packs(const at::Tensor &tensor, SequenceNode &node) {
   }
 }
 
-/// The operator's node keeps the value, which the reader has saved.
-static void keepSaved(const at::Tensor &tensor, SequenceNode &node) {
-  node.held.own = makeResultNode(node.next_edge(0), tensor);
-  node.held.form = Derivative::Operator;
-  node.setSteps(nullptr);
-}
-
 void endDeferred(const at::Tensor &tensor, Value &value, const Waiting &waiting,
                  bool isSaved) {
   SequenceNode &node = *value.sequence;
   const bool waitsWithBits = waiting.choice.kept == Kept::Bits;
   Choice choice = isSaved ? Choice{Kept::Operator, false} : waiting.choice;
   if (choice.kept == Kept::Operator && waitsWithBits)
-    keepSaved(tensor, node);
+    keepComputed(tensor, node);
   if (choice.kept == Kept::Bits && !packs(tensor, node))
     choice.kept = Kept::Sources;
   if (choice.kept == Kept::Sources) {

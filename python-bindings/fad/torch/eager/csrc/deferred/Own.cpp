@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "deferred/Own.h"
+#include "sequence/Results.h"
 #include <map>
 
 namespace fad::eager {
@@ -137,7 +138,7 @@ static StepPtr findNonlinear(const StepPtr &end,
 }
 
 namespace {
-/// A result that the operator's own node has saved, and nobody has had yet.
+/// A value that an operator's own node has saved, and nobody has had yet.
 struct OwnResult final : ComputedValue {
   explicit OwnResult(const at::Tensor &result) : saved(result) {}
   at::Tensor find() const override { return saved.findSaved(); }
@@ -151,6 +152,34 @@ private:
 };
 } // namespace
 
+/// The operand of an operator that saves it, if that is no source: sequences
+/// that go on from it may save it, too, and it is the same tensor.
+static std::vector<Cut> findOperand(const StepPtr &nonlinear,
+                                    const SequenceNode &node) {
+  if (nonlinear->saves != Saves::Input || nonlinear->operands.size() != 1)
+    return {};
+  StepPtr step = nonlinear->operands[0].second;
+  if (!step->op || step->source.node)
+    return {};
+  auto mayBeWritten = [&](const Edge &edge) {
+    auto *each = castTo<SequenceNode>(edge.function.get());
+    return each && each->number == step->number && each->beginning.isEscaped;
+  };
+  const auto &edges = node.next_edges();
+  at::Tensor operand = step->findComputed(
+      /*isSaved=*/std::none_of(edges.begin(), edges.end(), mayBeWritten));
+  if (!operand.defined()) {
+    operand = compute(step);
+    step->setComputed(std::make_shared<OwnResult>(operand));
+  }
+  Edge edge = leadToOperand(node.held, node.next_edge(0), operand);
+  return {{std::move(step), std::move(operand), std::move(edge)}};
+}
+
+NodePtr findOwn(const StepPtr &step, const SequenceNode &node) {
+  return findNonlinear(step, node.sources)->findOwn();
+}
+
 at::Tensor runOwn(const StepPtr &step, LazyTensor &tensor, Value &value,
                   const Originals &originals) {
   SequenceNode &node = *value.sequence;
@@ -161,7 +190,8 @@ at::Tensor runOwn(const StepPtr &step, LazyTensor &tensor, Value &value,
   const bool isReplaced = !own && isReplaceable(step, node);
   if (!own) {
     Replay replay(nonlinear, node.sources,
-                  {node.next_edges().data(), node.sources.size()}, originals);
+                  {node.next_edges().data(), node.sources.size()}, originals,
+                  findOperand(nonlinear, node));
     own = replay.last();
     result = replay.value().detach();
     if (!isReplaced) {

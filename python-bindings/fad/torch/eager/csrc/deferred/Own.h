@@ -38,6 +38,10 @@ private:
   int64_t bytes = 0;
 };
 
+/// The own node of the one operator of a sequence that is not linear, if that
+/// of another sequence has it; or null.
+NodePtr findOwn(const StepPtr &step, const SequenceNode &node);
+
 /// Runs the operators of a sequence, of which one is not linear. The own node
 /// of that remains: it becomes that of the tensor, or the sequence's node holds
 /// it.

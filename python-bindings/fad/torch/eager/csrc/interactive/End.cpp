@@ -23,7 +23,7 @@ static at::Tensor findDerivative(const at::Tensor &tensor, const Value &value) {
   case Derivative::Tensor:
     return held.factor == 1 ? held.tensor : held.tensor * held.factor;
   case Derivative::Operator:
-    return callOwn(value.own(), filled(held.factor * held.before, tensor));
+    return deriveOperator(tensor, held, value.own());
   case Derivative::Steps:
     return Replay(value.steps(), value.sources)
         .pull(filled(1, tensor), value.sources, {})[0];
@@ -32,9 +32,7 @@ static at::Tensor findDerivative(const at::Tensor &tensor, const Value &value) {
   }
 }
 
-/// Whether the value has a node of its own, or may get one: nobody else has
-/// PyTorch's.
-static bool mayOwnNode(const at::Tensor &tensor, const Value &value) {
+bool mayOwnNode(const at::Tensor &tensor, const Value &value) {
   if (value.sequence)
     return true;
   // Hooks belong to the node that they were registered with.
@@ -112,6 +110,7 @@ std::optional<Waiting> finishInteractive(const at::Tensor &tensor, Value &value,
   ending.saved = value.saved;
   ending.paid = value.paid;
   ending.constants = bytesOf(value.constants);
+  ending.hasOffset = held.offset != 0;
   ending.isWidened = value.sources.areWidened();
   Choice choice = finish(policy, ending);
   if (choice.kept == Kept::Levels && !packs(tensor, value, levels)) {

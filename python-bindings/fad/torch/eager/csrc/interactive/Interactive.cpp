@@ -36,8 +36,7 @@ static Factor derive(const Call &call, size_t i) {
   case Derivative::Number:
     return {held.factor, {}};
   case Derivative::Operator:
-    return {1, callOwn(call.own(i),
-                       filled(held.factor * held.before, call.tensor(i)))};
+    return {1, deriveOperator(call.tensor(i), held, call.own(i))};
   default:
     return {held.factor, held.tensor};
   }
@@ -90,7 +89,8 @@ static at::Tensor deriveProduct(const Call &call) {
   // so by the other operand.
   auto isMultiplied = [&](size_t i) {
     const Held &held = call.description(i);
-    return held.form == Derivative::Operator && held.factor * held.before == 1;
+    return held.form == Derivative::Operator &&
+           held.factor * held.before == 1 && held.offset == 0;
   };
   // A derivative that is a tensor comes second: `addcmul` multiplies by it and
   // adds in one call.
@@ -149,7 +149,8 @@ static void deriveHeld(const Call &call, const NodePtr &own,
                        const at::Tensor &result, Held &held) {
   describeHeld(call, held);
   if (held.form == Derivative::Operator)
-    held.own = call.use.kind == Kind::Linear ? call.own(0) : own;
+    held.own =
+        call.use.kind == Kind::Linear ? call.own(call.findOperator()) : own;
   if (isShared(call)) {
     held.tensor = call.description(0).tensor;
     held.factor = call.description(0).factor * call.use.factors[0];
@@ -266,6 +267,9 @@ static void start(Call &call, const at::Tensor &result) {
   if (value->step)
     noteResult(call, *value->step, result);
   if (call.widens) {
+    if (call.values[0] && !call.values[0]->isWidened())
+      promote(call, call.tensor(0), *call.values[0], *nodeOf(result),
+              value->held);
     value->held.factor = 1;
     widen(call, {value->node, result.output_nr()}, *value);
   }
@@ -291,9 +295,10 @@ static void skipView(SequenceNode &node, const at::Tensor &tensor,
 
 /// Notes the value that the operator of the derivative saves.
 static void noteOperand(const Call &call, Held &held) {
-  if (held.form != Derivative::Operator || !call.values[0])
+  const size_t i = call.findOperator();
+  if (held.form != Derivative::Operator || !call.values[i])
     return;
-  const Held &operand = call.description(0);
+  const Held &operand = call.description(i);
   bool isLinear = call.use.kind == Kind::Linear;
   bool savesOperand = isLinear
                           ? operand.isLast && operand.saves == Saves::Result
@@ -301,7 +306,7 @@ static void noteOperand(const Call &call, Held &held) {
   if (savesOperand)
     held.operand.emplace(
         c10::intrusive_ptr<c10::BackendMeta>::unsafe_reclaim_from_nonowning(
-            call.values[0]));
+            call.values[i]));
   else if (isLinear)
     held.operand = operand.operand;
 }

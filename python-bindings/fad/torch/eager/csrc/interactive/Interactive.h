@@ -29,6 +29,10 @@ std::optional<Waiting> finishInteractive(const at::Tensor &tensor, Value &value,
 void endInteractive(const at::Tensor &tensor, Value &value,
                     const Waiting &waiting, bool isSaved);
 
+/// Whether the value has a node of its own, or may get one: nobody else has
+/// PyTorch's.
+bool mayOwnNode(const at::Tensor &tensor, const Value &value);
+
 } // namespace fad::eager
 
 #endif // FAD_EAGER_INTERACTIVE_H

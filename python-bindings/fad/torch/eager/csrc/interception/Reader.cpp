@@ -95,6 +95,15 @@ void finishAtOnce(const at::Tensor &tensor, Value &value) {
     value.save();
 }
 
+/// A read by a function of Python's, which will save the value, as most do.
+static void readInFunction(const at::Tensor &tensor, Value &value) {
+  if (value.policy != Policy::Auto || value.isSaved)
+    return;
+  finishAtOnce(tensor, value);
+  value.save();
+  leave(tensor, value);
+}
+
 static void endWaiting(const Reading &reading, bool isSaved) {
   endWaiting(baseOf(reading.tensor), *reading.value, *reading.waiting, isSaved);
   leave(reading.tensor, *reading.value);
@@ -164,6 +173,14 @@ static void readView(const at::Tensor &view, Value &value,
   readings.push_back({view, &value, false, {}, owners});
 }
 
+/// Gives the value of a first operator a node that what the operator saved can
+/// be taken from. A view of it would have an edge to PyTorch's.
+static void ownResult(const at::Tensor &tensor, Value &value) {
+  if (value.policy == Policy::Auto && !value.isDeferred && !value.sequence &&
+      value.held.saves == Saves::Result && mayOwnNode(tensor, value))
+    ownNode(tensor, value);
+}
+
 /// Ends the sequence of one operand.
 static void read(const c10::OperatorHandle &op, const Reader &reader,
                  c10::ArrayRef<c10::IValue> arguments, size_t position,
@@ -188,9 +205,13 @@ static void read(const c10::OperatorHandle &op, const Reader &reader,
     if (!isFollowed && value)
       value->isEscaped = true;
     if (isFollowed && value)
+      ownResult(base, *value);
+    if (isFollowed && value)
       readings.push_back({tensor, value, false});
     return;
   }
+  if (value && isInFunction())
+    return readInFunction(base, *value);
   if (!at::GradMode::is_enabled() || !value)
     return;
   bool isSaved = reader.saves(position, arguments) && valueOf(base) == value;
@@ -200,7 +221,8 @@ static void read(const c10::OperatorHandle &op, const Reader &reader,
     own->step.reset();
   if (isObserved())
     observeReader(op.operator_name(), base, isSaved, value->isRecomputed);
-  Reading reading = {tensor, value, isSaved && value->isRecomputed,
+  Reading reading = {tensor, value,
+                     isSaved && value->isRecomputed && value->steps(),
                      std::move(waiting)};
   if (reading.waiting || (value->isWithin() && !reading.isSaved))
     reading.owners = countOthers(tensor, arguments) - base.is_same(tensor) - 1;
@@ -328,6 +350,10 @@ void readBoxed(const c10::OperatorHandle &op, c10::DispatchKeySet keys,
     for (const Reading &reading : readings) {
       if (reader.isView)
         follow(op, arguments, result, reading);
+      else if (reading.isSaved && !reading.value->steps())
+        // Of another operand, whose sequence has ended since, the node that
+        // keeps the value gives both.
+        reading.value->save();
       else if (reading.isSaved && result.defined() && result.grad_fn())
         replaceSaved(*result.grad_fn(), reading.tensor, *reading.value);
     }

@@ -74,15 +74,21 @@ static Derivative chain(Policy policy, const Operation &operation, Kind kind,
     return Derivative::Steps;
   if (kind == Kind::Linear && operands.size() == 1)
     return operands.front().derivative;
+  auto isNumber = is(Derivative::Number), isOperator = is(Derivative::Operator);
   // The operator would save a wider type than that of the source.
   bool savesMore = policy == Policy::Auto && decision.sources.areWidened();
-  if (std::all_of(begin, end, is(Derivative::Number))) {
+  if (std::all_of(begin, end, isNumber)) {
     if (kind == Kind::Linear)
       return Derivative::Number;
     // A reader may save a result as well.
     if (operands.size() == 1 && (!savesMore || operation.savedResult))
       return Derivative::Operator;
   }
+  // A sum with the source needs no elements of that.
+  if (policy == Policy::Auto && kind == Kind::Linear && !savesMore &&
+      operands.size() == 2 && std::any_of(begin, end, isNumber) &&
+      std::any_of(begin, end, isOperator))
+    return Derivative::Operator;
   return policy == Policy::Fad || (decision.isPiecewise && !savesMore)
              ? Derivative::Tensor
              : Derivative::Steps;
@@ -156,6 +162,12 @@ static bool isNarrowerThanResult(const Ending &ending) {
          ending.inputs() <= ending.saved;
 }
 
+/// Whether eager PyTorch saves leaves and constants alone, which are there
+/// anyway.
+static bool savesLeavesAlone(const Ending &ending) {
+  return ending.saved == 0 && ending.sources == 0;
+}
+
 /// Tensors kept of a sequence with one nonlinear operator, under Auto.
 static Choice finishOperator(const Ending &ending) {
   // A source of a narrower type takes fewer bytes than the result, unless a
@@ -169,7 +181,10 @@ static Choice finishOperator(const Ending &ending) {
     return {Kept::Operator, false};
   }
   if (!ending.readerSaves)
-    return {Kept::Operator, false};
+    return {ending.isPiecewise && ending.hasOffset && !savesLeavesAlone(ending)
+                ? Kept::Bits
+                : Kept::Operator,
+            false};
   // The operator keeps the source, from which the value is computed again, or a
   // constant, or nothing.
   if (ending.isFirst && ending.saves == Saves::Input)
@@ -179,12 +194,6 @@ static Choice finishOperator(const Ending &ending) {
   return ending.inputs() <= ending.saved + ending.value
              ? Choice{Kept::Sources, true}
              : Choice{Kept::Operator, false};
-}
-
-/// Whether eager PyTorch saves leaves and constants alone, which are there
-/// anyway.
-static bool savesLeavesAlone(const Ending &ending) {
-  return ending.saved == 0 && ending.sources == 0;
 }
 
 /// Tensors that are kept exactly.

@@ -261,6 +261,9 @@ struct Ending {
   /// Whether the sequence is one operator, and whether a source is kept in a
   /// narrower type than it is read in.
   bool isSingle = false, isWidened = false;
+  /// Whether the one nonlinear operator's result and a multiple of the source
+  /// are summed.
+  bool hasOffset = false;
   /// Bytes of the sources and of the value, and those that nodes save at least
   /// in eager PyTorch; and of the constants that they do not save.
   int64_t sources = 0, value = 0, saved = 0, constants = 0;

@@ -88,6 +88,15 @@ struct OutsideModes {
               {c10::DispatchKey::Python, c10::DispatchKey::PythonTLSSnapshot})};
 };
 
+/// Whether the thread runs the forward of a function of Python's, which may
+/// save what it reads. PyTorch computes no tangents there; `no_grad` does not
+/// turn those off.
+inline bool isInFunction() {
+  return !at::GradMode::is_enabled() &&
+         !c10::AutogradState::get_tls_state().get_fw_grad_mode() &&
+         !c10::InferenceMode::is_enabled();
+}
+
 } // namespace fad::eager
 
 #endif // FAD_EAGER_KEYS_H

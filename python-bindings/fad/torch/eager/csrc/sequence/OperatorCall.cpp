@@ -198,10 +198,14 @@ void describeHeld(const Call &call, Held &held) {
   }
   if (held.form != Derivative::Operator)
     return;
-  const Held &operand = call.description(0);
+  const size_t i = call.findOperator();
+  const Held &operand = call.description(i);
   if (call.use.kind == Kind::Linear) {
-    held.factor = operand.factor * call.use.factors[0];
+    held.factor = operand.factor * call.use.factors[i];
     held.before = operand.before;
+    held.offset = operand.offset * call.use.factors[i];
+    if (call.count() == 2)
+      held.offset += call.description(1 - i).factor * call.use.factors[1 - i];
     held.name = operand.name;
     held.saves = operand.saves;
     held.isFirst = operand.isFirst;
@@ -218,15 +222,15 @@ void describeHeld(const Call &call, Held &held) {
 /// value's tensor may be gone; what is left of it tells which node it had. That
 /// is alive, and no other one at its address, if this node's edges lead there:
 /// they have since the value was read.
-static SequenceNode *findOperand(const SequenceNode &node) {
+static SequenceNode *findOperand(SequenceNode &node) {
   if (!node.held.operand)
-    return nullptr;
+    return node.findResult();
   auto *operand = static_cast<Value *>(node.held.operand->_unsafe_get_target());
   return node.findSkipped(operand->sequence);
 }
 
 /// Whether a sequence that goes on from that value keeps the sources.
-static bool savesCovered(const SequenceNode &node) {
+static bool savesCovered(SequenceNode &node) {
   const SequenceNode *operand = findOperand(node);
   return operand && operand->isCovered;
 }

@@ -59,6 +59,16 @@ struct Call {
     static const Held ofSource;
     return values[i] ? values[i]->description() : ofSource;
   }
+  /// The operand whose derivative an operator has: the first one where none
+  /// has.
+  size_t findOperator() const {
+    bool isSecond = count() == 2 &&
+                    description(0).form != Derivative::Operator &&
+                    !description(0).isOneOperator &&
+                    (description(1).form == Derivative::Operator ||
+                     description(1).isOneOperator);
+    return isSecond ? 1 : 0;
+  }
 };
 
 /// A sequence ends after as many operators: what backward may run again is

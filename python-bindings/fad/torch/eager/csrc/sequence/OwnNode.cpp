@@ -8,7 +8,7 @@
 
 #include "sequence/OwnNode.h"
 #include "sequence/Fork.h"
-#include "sequence/Steps.h"
+#include "sequence/SequenceNode.h"
 #include <ATen/ATen.h>
 #include <algorithm>
 #include <array>
@@ -128,6 +128,14 @@ at::Tensor callOwn(const NodePtr &own, const at::Tensor &gradient,
     if (part.defined())
       sum = sum.defined() ? sum + part : std::move(part);
   return sum;
+}
+
+at::Tensor deriveOperator(const at::Tensor &value, const Held &held,
+                          const NodePtr &own) {
+  at::Tensor derivative =
+      callOwn(own, filled(held.factor * held.before, value));
+  return held.offset == 0 || !derivative.defined() ? derivative
+                                                   : derivative + held.offset;
 }
 
 } // namespace fad::eager

@@ -28,6 +28,11 @@ callOwnParts(const NodePtr &own, const at::Tensor &gradient,
 at::Tensor callOwn(const NodePtr &own, const at::Tensor &gradient,
                    const torch::autograd::Edge &needed = {});
 
+/// The derivative that an operator has, whose node is `own`, as a tensor like
+/// the value.
+at::Tensor deriveOperator(const at::Tensor &value, const Held &held,
+                          const NodePtr &own);
+
 } // namespace fad::eager
 
 #endif // FAD_EAGER_OWNNODE_H

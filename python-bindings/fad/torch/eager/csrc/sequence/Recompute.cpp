@@ -61,7 +61,7 @@ struct Recompute : torch::autograd::SavedVariableHooks {
     std::lock_guard<std::mutex> lock(step->mutex);
     if (step->shared)
       return step->shared->value();
-    if (!runsLater(node.get()) ||
+    if (!step->op || !runsLater(node.get()) ||
         (step->kernels && step->kernels->hasGradients(step, node->sources)))
       return eager::compute(step);
     step->shared = node->replay(step);
@@ -94,7 +94,10 @@ static void replace(SavedVariable &saved, const at::Tensor &tensor,
     path = node->getPath();
   }
   if (!path)
+    path = value.recomputed.lock();
+  if (!path)
     path = std::make_shared<Path>(value.steps());
+  value.recomputed = path;
   saved.register_hooks(std::make_unique<Recompute>(
       std::move(path), std::move(node), value.tensor, *data));
 }

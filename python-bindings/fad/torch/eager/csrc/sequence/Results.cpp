@@ -75,10 +75,10 @@ static NodePtr makePowerNode(edge_list edges, const at::Tensor &operand,
   return node;
 }
 
-NodePtr makeResultNode(torch::autograd::Edge operand,
-                       const at::Tensor &result) {
-  auto node =
-      makeNode<torch::autograd::generated::ReluBackward0>(edge_list{operand});
+template <typename Node>
+static NodePtr makeResultNode(torch::autograd::Edge operand,
+                              const at::Tensor &result) {
+  auto node = makeNode<Node>(edge_list{operand});
   // The tensor itself leads to what has this node. Backward finds a result that
   // leads to this one, for second derivatives.
   at::Tensor saved = aliasOf(result);
@@ -86,6 +86,28 @@ NodePtr makeResultNode(torch::autograd::Edge operand,
   node->result_ = torch::autograd::SavedVariable(saved, /*is_output=*/true);
   node->add_input_metadata(saved);
   return node;
+}
+
+torch::autograd::Edge leadToOperand(const Held &held,
+                                    torch::autograd::Edge source,
+                                    const at::Tensor &operand) {
+  if (held.before == 1)
+    return source;
+  const double factors[2] = {held.before, 0};
+  auto multiple = makeNode<FactorsNode>(edge_list{std::move(source)}, factors);
+  auto input = multiple->add_input_metadata(operand);
+  return {std::move(multiple), input};
+}
+
+NodePtr makeResultNode(const Held &held, torch::autograd::Edge source,
+                       const at::Tensor &result) {
+  using namespace torch::autograd::generated;
+  source = leadToOperand(held, std::move(source), result);
+#define FAD_RESULT_NODE(operator, type)                                        \
+  if (std::string_view(held.name) == operator)                                 \
+    return makeResultNode<type>(std::move(source), result);
+#include "sequence/Operators.inc"
+  TORCH_INTERNAL_ASSERT(false);
 }
 
 void noteResult(const Call &call, Step &step, const at::Tensor &result) {

@@ -30,9 +30,16 @@ void noteResult(const Call &call, Step &step, const at::Tensor &result);
 /// nodes keep counts as well.
 std::vector<at::Tensor> keepResults(const StepPtr &end, int64_t bytes);
 
-/// PyTorch's node of the piecewise linear operator that saves its result, which
-/// is `relu`, where another node has saved that.
-NodePtr makeResultNode(torch::autograd::Edge operand, const at::Tensor &result);
+/// Where a gradient of the operand of the operator that is a derivative goes:
+/// the operand is a multiple of the source.
+torch::autograd::Edge leadToOperand(const Held &held,
+                                    torch::autograd::Edge source,
+                                    const at::Tensor &operand);
+
+/// PyTorch's node of the operator that is a derivative, and saves its result,
+/// where another node has saved that. It leads to the given source.
+NodePtr makeResultNode(const Held &held, torch::autograd::Edge source,
+                       const at::Tensor &result);
 
 /// Adds the results that nodes keep, unless one was written to.
 void addKeptResults(const StepPtr &end, Values &values);

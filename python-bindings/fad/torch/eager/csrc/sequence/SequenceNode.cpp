@@ -284,7 +284,8 @@ SequenceNode::Kept SequenceNode::findKept() const {
           held.own,
           held.tensor,
           bits,
-          isReleased};
+          isReleased,
+          path && held.leadsToResult};
 }
 
 /// Where gradients go, in the order of the edges, and each once.
@@ -424,6 +425,20 @@ variable_list SequenceNode::pull(variable_list &&gradients, bool sharesValues) {
       "retain_grad, and its second derivative is asked for. Compute the value "
       "outside of nest() where create_graph=True is used.");
   PlainGuard guard;
+  auto times = [](const at::Tensor &tensor, double number) {
+    return number == 1 ? tensor : tensor * number;
+  };
+  // The only source, whose elements are not read.
+  auto addOffset = [&](at::Tensor &sum) {
+    if (held.offset != 0 && sum.defined())
+      sum = sum.add(gradient.to(sum.scalar_type()), held.offset);
+  };
+  if (runsAgain && kept.leadsToResult) {
+    result = pullSteps(std::move(replay), steps, times(gradient, held.factor),
+                       *needed, sharesValues);
+    addOffset(result[0]);
+    return result;
+  }
   if (runsAgain)
     return pullSteps(std::move(replay), steps, gradient, *needed, sharesValues);
   // Its operator's own node has the derivative.
@@ -438,9 +453,6 @@ variable_list SequenceNode::pull(variable_list &&gradients, bool sharesValues) {
                          : multiplyBits(gradient, kept.bits, values);
     return result;
   }
-  auto times = [](const at::Tensor &tensor, double number) {
-    return number == 1 ? tensor : tensor * number;
-  };
   switch (kept.form) {
   case Derivative::Number:
     result[0] = times(gradient, held.factor);
@@ -451,6 +463,7 @@ variable_list SequenceNode::pull(variable_list &&gradients, bool sharesValues) {
       return pullOwn(kept.own, gradient, *needed);
     result[0] = times(callOwn(kept.own, times(gradient, held.factor), *needed),
                       held.before);
+    addOffset(result[0]);
     break;
   case Derivative::Tensor:
     result[0] =

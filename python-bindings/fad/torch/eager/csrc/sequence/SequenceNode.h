@@ -85,17 +85,21 @@ struct SequenceNode final : MortalNode {
   void skip(torch::autograd::Edge edge);
   /// Also skips wide casts that the node of an operand skips.
   void skipCastsOf(const torch::autograd::Node *operand);
-  /// Has backward run these operators again.
-  void runFrom(const StepPtr &steps);
+  /// Has backward run these operators again. They lead to the value, or to the
+  /// result of the only one that is not linear.
+  void runFrom(const StepPtr &steps, bool leadToResult = false);
   /// Whether bits are kept of the derivative of an operator that saves its
   /// result in eager PyTorch.
   bool keepsBitsOfResult() const;
-  /// Whether the derivative is that of a piecewise linear operator, whose
-  /// result would take the place of the bits, or of the sources, that are kept
-  /// of it.
+  /// Whether the derivative has only one operator that is not linear, and its
+  /// result would take the place of the bits, or of the sources, that are kept.
+  bool mayHaveResult() const;
+  /// Whether that result is the value.
   bool mayKeepResult() const;
   /// Keeps such an operator's own node, as something else keeps the result.
   void keepOwn(const NodePtr &own);
+  /// The node of such an operator's result, or null if there is none.
+  SequenceNode *findResult();
   /// Once the sequence has ended with the node or the bits of such an operator,
   /// and goes on from the result: that one's node keeps the same.
   void shareOwn();
@@ -194,7 +198,7 @@ private:
     Derivative form;
     NodePtr own;
     at::Tensor tensor, bits;
-    bool isReleased;
+    bool isReleased, leadsToResult;
   };
   Kept findKept() const;
   std::vector<Source> findPlaces(bool sharesValues) const;

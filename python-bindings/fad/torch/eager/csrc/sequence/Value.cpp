@@ -55,12 +55,15 @@ static bool leadsTo(Node *node, const Node *base, Predicate holds) {
 }
 
 void Value::leaveTensor() {
-  if (base.defined() && base.use_count() == 1)
-    if (Value *value = anyValueOf(base); value && value->sequence)
-      value->viewEdges =
-          leadsTo(nodeOf(tensor), value->sequence, [&](Node &each) {
-            return countOwners(&each) == 1 + continuations;
-          });
+  if (base.defined())
+    if (Value *value = anyValueOf(base); value && value->sequence) {
+      auto isFree = [&](Node &each) {
+        return countOwners(&each) == 1 + continuations;
+      };
+      value->lastView.reset();
+      if (Node *view = nodeOf(tensor); leadsTo(view, value->sequence, isFree))
+        value->lastView.emplace(share(view));
+    }
   // A tensor that something refers to weakly has let go of its node already.
   if (!sequence || nodeOf(tensor) != sequence ||
       (isDeferred ? isRead : sequence->isFinished))
@@ -75,6 +78,7 @@ void Value::leaveTensor() {
   // needs the derivative any more. Operators that no dispatcher has seen leave
   // an edge, too. The other references are the tensor's and this one.
   Owned<SequenceNode> node = share(sequence);
+  const int64_t viewEdges = lastView && lastView->lock() ? 1 : 0;
   if (static_cast<int64_t>(node.use_count()) - 2 - sequence->skips -
           viewEdges <=
       0)
@@ -132,7 +136,14 @@ void Value::save() {
       c10::intrusive_ptr<c10::TensorImpl>::unsafe_reclaim_from_nonowning(
           tensor));
   if (mayKeep())
-    sequence->keepOwn(makeResultNode(sequence->next_edge(0), own));
+    sequence->keepOwn(
+        makeResultNode(sequence->held, sequence->next_edge(0), own));
+  // Readers need what the sequence's node does, as long as that has it.
+  if (auto path = recomputed.lock();
+      path && !isEscaped && !(sequence && sequence->getPath() == path)) {
+    StepPtr end = path->get();
+    path->replace(end, makeStart(*end, aliasOf(own), nullptr));
+  }
   if (sequence)
     sequence->beginning.save(own);
   if (beginning)

@@ -19,6 +19,7 @@
 namespace fad::eager {
 
 struct SequenceNode;
+class Path;
 
 /// Tensors without a gradient by which operators have multiplied or divided.
 using Constants = std::vector<WeakTensor>;
@@ -41,8 +42,9 @@ inline int64_t bytesOf(const MemoriesPtr &memories) {
 struct Held {
   Derivative form = Derivative::Number;
   /// Of a number, the derivative. Of a tensor or an operator, what is
-  /// multiplied by after it; of the latter, also before it.
-  double factor = 1, before = 1;
+  /// multiplied by after it; of the latter, also before it, and what is added
+  /// then.
+  double factor = 1, before = 1, offset = 0;
   /// PyTorch's own node of the operator, and the value that this saves, if it
   /// is one within the sequence.
   NodePtr own;
@@ -50,6 +52,9 @@ struct Held {
   Saves saves = Saves::Nothing;
   Slope slope = Slope::Unknown;
   bool isFirst = false, isLast = false;
+  /// Of steps: whether they lead to the operator's result, and not to the
+  /// value, which is a multiple of that, and the offset.
+  bool leadsToResult = false;
   /// Of deferred steps: whether one of them alone is not linear, so that the
   /// above would be a derivative.
   bool isOneOperator = false;
@@ -114,9 +119,9 @@ struct Value final : c10::BackendMeta {
   at::Tensor base;
   /// Of a view: how many sequences go on from it.
   uint32_t continuations = 0;
-  /// Of a tensor that is released by its last view: references of the view's
-  /// nodes to the tensor's, which are released next.
-  uint32_t viewEdges = 0;
+  /// The node of the last view that was released, which nothing else had. Where
+  /// that releases the tensor, it is there still.
+  std::optional<WeakNode> lastView;
   /// Whether somebody has an alias through which writes are not seen.
   mutable bool isEscaped = false;
   /// Whether no operator continues the sequence.
@@ -126,6 +131,8 @@ struct Value final : c10::BackendMeta {
   bool isRead = false;
   /// Whether readers need not keep the value.
   bool isRecomputed = false;
+  /// From where those compute it again that have not saved it.
+  std::weak_ptr<Path> recomputed;
   /// Whether the node of an operator saves the value, beside sequences that go
   /// on from it.
   bool isSaved = false;
@@ -143,9 +150,11 @@ struct Value final : c10::BackendMeta {
   /// Notes that the value is saved. It keeps no source then, and nor do
   /// sequences that can begin there.
   void save();
-  /// Whether that makes a difference to sequences that go on from the value, or
-  /// to its own.
-  bool isWithin() const { return (mayBegin() || mayKeep()) && !isSaved; }
+  /// Whether that makes a difference to sequences that go on from the value, to
+  /// its own, or to readers that compute it again.
+  bool isWithin() const {
+    return (mayBegin() || mayKeep() || !recomputed.expired()) && !isSaved;
+  }
   /// Whether it makes one where the whole value is kept with a view.
   bool maySave() const { return policy == Policy::Auto && !isSaved; }
   /// Whether sequences that go on from the value may come to begin there.

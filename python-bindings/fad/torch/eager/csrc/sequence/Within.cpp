@@ -24,6 +24,17 @@ struct Around {
 
 static std::mutex &lockOfAll() { return OfProcess<Around>::get().mutex; }
 
+/// The nodes of a list that are there still. Other threads may change it.
+static std::vector<Owned<SequenceNode>>
+shareAll(const std::vector<SequenceNode *> &list) {
+  std::vector<Owned<SequenceNode>> nodes;
+  std::lock_guard<std::mutex> lock(lockOfAll());
+  for (SequenceNode *each : list)
+    if (auto node = shareAlive(each))
+      nodes.push_back(std::move(node));
+  return nodes;
+}
+
 /// Calls a function with the nodes of the values that a node skips.
 template <typename Visit>
 static void visitSkipped(const SequenceNode &node, Visit visit) {
@@ -111,10 +122,17 @@ void SequenceNode::cover(const StepPtr &steps) {
         !step->op)
       return;
     other.isCovered = true;
+    if (!step && steps)
+      step = findStep(steps, other.number);
     if (steps && other.isFinished && other.keepsOneOperator()) {
-      other.runFrom(step ? step : findStep(steps, other.number));
+      other.runFrom(step);
       other.findWithin();
     }
+    // Multiples of the result, too, would keep that beside the sources.
+    for (const auto &each : shareAll(other.beginning.around))
+      if (each->findResult() == &other && each->keepsOneOperator() &&
+          each->input_metadata(0).dtype() == other.input_metadata(0).dtype())
+        each->runFrom(step, /*leadToResult=*/true);
     other.cover(steps);
   });
 }
@@ -135,7 +153,7 @@ at::Tensor SequenceNode::findStart() const {
   return hasDerivative ? beginning.findSaved() : at::Tensor();
 }
 
-void SequenceNode::runFrom(const StepPtr &steps) {
+void SequenceNode::runFrom(const StepPtr &steps, bool leadToResult) {
   if (!steps)
     return;
   // Memory goes after the lock.
@@ -150,16 +168,20 @@ void SequenceNode::runFrom(const StepPtr &steps) {
   std::swap(before[1], bits);
   path.swap(other);
   held.form = Derivative::Steps;
+  held.leadsToResult = leadToResult;
 }
 
 bool SequenceNode::keepsBitsOfResult() const {
   return bits.defined() && !levels && held.saves == Saves::Result;
 }
 
-bool SequenceNode::mayKeepResult() const {
-  return isFinished && !isReleased && held.isPiecewise && held.isLast &&
-         held.saves == Saves::Result &&
+bool SequenceNode::mayHaveResult() const {
+  return isFinished && !isReleased && held.saves == Saves::Result &&
          (keepsBitsOfResult() || held.form == Derivative::Steps);
+}
+
+bool SequenceNode::mayKeepResult() const {
+  return held.isLast && mayHaveResult();
 }
 
 void SequenceNode::keepOwn(const NodePtr &own) {
@@ -167,8 +189,7 @@ void SequenceNode::keepOwn(const NodePtr &own) {
   at::Tensor before;
   PathPtr pathBefore;
   std::lock_guard<std::mutex> lock(access);
-  // Bits may be of a multiple of the result; sources are of the result itself.
-  if (!(keepsBitsOfResult() || mayKeepResult()) || beginning.isEscaped)
+  if (!mayHaveResult() || beginning.isEscaped)
     return;
   std::swap(before, bits);
   path.swap(pathBefore);
@@ -176,11 +197,28 @@ void SequenceNode::keepOwn(const NodePtr &own) {
   held.form = Derivative::Operator;
 }
 
+SequenceNode *SequenceNode::findResult() {
+  if (held.saves != Saves::Result || held.isLast)
+    return nullptr;
+  SequenceNode *found = nullptr;
+  // It comes before linear operators alone.
+  visitAllSkipped(*this, [&](SequenceNode &other) {
+    if (other.held.saves != Saves::Result)
+      return false;
+    if (other.held.isLast)
+      found = &other;
+    return !found;
+  });
+  return found;
+}
+
 NodePtr SequenceNode::findOwn() const {
   std::lock_guard<std::mutex> lock(access);
+  // That of a value without a reader may go with it.
+  bool isKept = isFinished || beginning.findSaved().defined();
   bool isLast = held.form == Derivative::Operator && held.isLast &&
                 held.saves == Saves::Result;
-  return isLast ? held.own : NodePtr();
+  return isKept && isLast ? held.own : NodePtr();
 }
 
 void SequenceNode::shareOwn() {
@@ -192,7 +230,7 @@ void SequenceNode::shareOwn() {
       // The result comes after linear operators alone.
       return other.held.saves == Saves::Result && !other.held.isLast;
     });
-  else if (keepsBitsOfResult())
+  if (keepsOneOperator())
     findWithin();
 }
 
@@ -249,17 +287,6 @@ void SequenceNode::leaveWithin() {
     leave(*cast);
 }
 
-/// The nodes of a list that are there still. Other threads may change it.
-static std::vector<Owned<SequenceNode>>
-shareAll(const std::vector<SequenceNode *> &list) {
-  std::vector<Owned<SequenceNode>> nodes;
-  std::lock_guard<std::mutex> lock(lockOfAll());
-  for (SequenceNode *each : list)
-    if (auto node = shareAlive(each))
-      nodes.push_back(std::move(node));
-  return nodes;
-}
-
 void Beginning::save(const at::Tensor &value) {
   setLast(value);
   saveLast();
@@ -293,7 +320,7 @@ at::Tensor Beginning::findSaved() const {
 
 void SequenceNode::beginAtSaved() {
   // The node of the operator that saves the result.
-  if (keepsBitsOfResult())
+  if (mayHaveResult() && !held.isLast)
     for (const auto &other : shareAll(within))
       if (NodePtr node = other->findOwn())
         keepOwn(node);
