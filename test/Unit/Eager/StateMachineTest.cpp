@@ -143,6 +143,21 @@ TEST(StateMachine, SumsWithTheSource) {
     EXPECT_EQ(decide(Policy::Auto, Kind::Product, residual).derivative,
               Derivative::Steps);
   }
+  // Multiples of one result.
+  std::vector<Operand> multiples(2, fadTensor(2, Derivative::Operator));
+  for (Operand &each : multiples)
+    each.isPiecewise = false;
+  EXPECT_EQ(decide(Policy::Auto, Kind::Linear, multiples).derivative,
+            Derivative::Steps);
+  for (Operand &each : multiples)
+    each.operatorNumber = 7;
+  EXPECT_EQ(decide(Policy::Auto, Kind::Linear, multiples).derivative,
+            Derivative::Operator);
+  EXPECT_EQ(decide(Policy::Auto, Kind::Product, multiples).derivative,
+            Derivative::Steps);
+  multiples[1].operatorNumber = 8;
+  EXPECT_EQ(decide(Policy::Auto, Kind::Linear, multiples).derivative,
+            Derivative::Steps);
   // The policy fad has one tensor.
   EXPECT_EQ(decide(Policy::Fad, Kind::Linear,
                    {plain(0), fadTensor(2, Derivative::Operator)})
@@ -152,7 +167,7 @@ TEST(StateMachine, SumsWithTheSource) {
   Ending ending = {Derivative::Operator, true, Saves::Result};
   ending.sources = ending.saved = ending.value = 8;
   EXPECT_EQ(finish(Policy::Auto, ending).kept, Kept::Operator);
-  ending.hasOffset = true;
+  ending.isSum = true;
   EXPECT_EQ(finish(Policy::Auto, ending).kept, Kept::Bits);
   ending.sources = ending.saved = 0;
   EXPECT_EQ(finish(Policy::Auto, ending).kept, Kept::Operator);

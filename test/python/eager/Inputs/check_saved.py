@@ -149,7 +149,7 @@ for name, function, expected in [
     ("tanh", lambda x, y: torch.tanh(x) @ weight, [("own node", 1, 1)]),
     ("silu", lambda x, y: F.silu(x) @ weight, [("own node, value recomputed", 1, 2)]),
     ("relu", lambda x, y: F.relu(x).sum(), [("mask", 1 / 32, 1)]),
-    ("three values", lambda x, y: (F.relu(x) - F.relu(-x - 1) / 3).sum(), [("derivative", 1, 2)]),
+    ("three values", lambda x, y: (F.relu(x) - F.relu(-x - 1) / 3).sum(), [("source", 1, 2)]),
     ("composed", lambda x, y: (x * torch.sigmoid(x)).sum(), [("source", 1, 2)]),
     ("gated", gated, [("two sources, value recomputed", 2, 4)]),
     ("a constant", lambda x, y: (x.tanh() * y.detach()).sum(), [("source", 2, 2)]),

@@ -2,6 +2,7 @@
 part in the loss."""
 
 import torch
+import torch.nn.functional as F
 
 SIZE = 66
 CONSTANT = torch.rand(SIZE, SIZE)
@@ -357,4 +358,49 @@ PROGRAMS |= {
         s.cos(),
     ][2:],
     "a multiple and a cast of it": lambda h, w: [m := h * 2, m.double(), m * m, save(m)][1:],
+    "a kink of a kink": lambda h, w: [
+        v := F.hardtanh(h - 0.5, -0.2, 0.2),
+        F.leaky_relu(v, 0.1).flip(0),
+        save(v),
+    ][1:],
+    "a sum of kinks": lambda h, w: [
+        v := F.hardtanh(h, 0.2, 0.8),
+        u := (h - 0.5).abs(),
+        u + v,
+    ][1:],
+    "a sum of a result and itself": lambda h, w: [
+        v := (h * 2).sin(),
+        u := v + v,
+        u + h,
+    ],
+    "a sum of multiples of a result": lambda h, w: [
+        v := h.tanh(),
+        u := torch.add(v * 3, v, alpha=-0.5),
+        u - v * 2 + h,
+    ],
+    "a sum of sums with the source": lambda h, w: [
+        v := h.tanh(),
+        u := h + v,
+        u + u,
+    ],
+    "a sum of multiples of a product": lambda h, w: [
+        v := h * h,
+        u := v + v,
+        u * 2 + h,
+    ][1:],
+    "a difference of a result and itself": lambda h, w: [v := h.exp(), v - v][1:],
+    "a transposed row": lambda h, w: [h[1:2].t().relu()],
+    "a row of a repeated row": lambda h, w: [h[:1].expand(3, -1)[1:2].tanh() * 1.5],
+    "a wide result before the value": lambda h, w: [save(h.double().sigmoid().sqrt())],
+    "a gradient in forward": lambda h, w: [
+        v := h.tanh(),
+        save(v),
+        torch.autograd.grad(v.sum(), h, create_graph=True)[0],
+    ][1:],
+    "a gradient in forward, of a longer sequence": lambda h, w: [
+        v := (h + h).sigmoid(),
+        u := v.cos(),
+        save(v),
+        torch.autograd.grad(u.sum(), h, create_graph=True)[0],
+    ][2:],
 }

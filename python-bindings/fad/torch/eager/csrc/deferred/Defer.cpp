@@ -145,7 +145,7 @@ at::Tensor defer(Call &call) {
   auto &lazy = static_cast<LazyTensor &>(*result.unsafeGetTensorImpl());
   auto node = makeNode<SequenceNode>();
   node->number = step->number;
-  describeHeld(call, node->held);
+  describeHeld(call, step, node->held);
   node->held.isOneOperator = isOneOperator;
   if (call.widens)
     node->held.factor = 1;

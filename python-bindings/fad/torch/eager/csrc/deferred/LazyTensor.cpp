@@ -10,6 +10,7 @@
 #include "deferred/Defer.h"
 #include "sequence/Bits.h"
 #include "sequence/Fork.h"
+#include <ATen/core/LegacyTypeDispatch.h>
 #include <ATen/ops/empty_strided.h>
 
 namespace fad::eager {
@@ -203,15 +204,28 @@ struct ComputedTensor final : ComputedValue {
 };
 } // namespace
 
+/// Whether the elements of a tensor lie as these strides say. That of one
+/// element along a dimension makes no difference.
+static bool isLaidOutAs(const at::Tensor &tensor, c10::IntArrayRef strides) {
+  for (int64_t i = 0; i < tensor.dim(); ++i)
+    if (tensor.size(i) != 1 && tensor.stride(i) != strides[i])
+      return false;
+  return true;
+}
+
 void LazyTensor::fill(const at::Tensor &value, Computed how) {
   computedHow = how;
   if (isTraced())
     trace.compute(std::string(name(how)), step->length,
                   static_cast<int64_t>(numel() * itemsize()));
   at::Tensor dense = value;
-  if (!value.strides().equals(strides()) || value.storage_offset() ||
-      !isMaterial(value))
+  if (!isLaidOutAs(value, strides()) || value.storage_offset() ||
+      !isMaterial(value)) {
+    // No version counts this write: the tensor is still what a sequence has
+    // computed.
+    at::AutoDispatchBelowADInplaceOrView below;
     dense = at::empty_strided(sizes(), strides(), value.options()).copy_(value);
+  }
   storage_ = dense.storage();
   // A result that an operator's node has saved sees writes to this tensor.
   set_version_counter(dense.unsafeGetTensorImpl()->version_counter());

@@ -194,11 +194,12 @@ at::Tensor runOwn(const StepPtr &step, LazyTensor &tensor, Value &value,
                   findOperand(nonlinear, node));
     own = replay.last();
     result = replay.value().detach();
-    if (!isReplaced) {
-      nonlinear->setOwn(own);
-      if (nonlinear->saves == Saves::Result)
-        nonlinear->setComputed(std::make_shared<OwnResult>(result));
+    if (!isReplaced && nonlinear->saves == Saves::Result) {
+      own = makeResultNode(node.held, node.next_edge(0), result);
+      nonlinear->setComputed(std::make_shared<OwnResult>(result));
     }
+    if (!isReplaced)
+      nonlinear->setOwn(own);
   }
   if (step != nonlinear || !result.defined())
     result = compute(step, result.defined() ? Values{{nonlinear.get(), result}}

@@ -95,6 +95,16 @@ static void multiplyOut(Held &held) {
   held.factor = 1;
 }
 
+/// Kept of a derivative that has more than two values, and no levels. Others
+/// may keep the sources, and none keeps the derivative.
+static Kept instead(Policy policy, const Ending &ending, const StepPtr &steps) {
+  if (ending.derivative != Derivative::Tensor)
+    return Kept::Operator;
+  bool mayRunAgain =
+      policy == Policy::Auto && steps && ending.inputs() <= ending.value;
+  return mayRunAgain ? Kept::Sources : Kept::Tensor;
+}
+
 std::optional<Waiting> finishInteractive(const at::Tensor &tensor, Value &value,
                                          bool readerSaves) {
   const Held &held = value.description();
@@ -110,7 +120,7 @@ std::optional<Waiting> finishInteractive(const at::Tensor &tensor, Value &value,
   ending.saved = value.saved;
   ending.paid = value.paid;
   ending.constants = bytesOf(value.constants);
-  ending.hasOffset = held.offset != 0;
+  ending.isSum = held.isSum;
   ending.isWidened = value.sources.areWidened();
   Choice choice = finish(policy, ending);
   if (choice.kept == Kept::Levels && !packs(tensor, value, levels)) {
@@ -127,34 +137,29 @@ std::optional<Waiting> finishInteractive(const at::Tensor &tensor, Value &value,
   if (choice.kept == Kept::Bits && value.isSaved && held.isLast &&
       held.form == Derivative::Operator && held.saves == Saves::Result)
     choice = {Kept::Operator, false};
-  if (choice.kept == Kept::Tensor)
-    multiplyOut(value.sequence->held);
-  std::vector<at::Tensor> results = keepResults(
-      steps,
-      choice.kept == Kept::Sources ? ending.eager() - ending.inputs() : 0);
   if (choice.kept == Kept::Bits && waitsForReader(ending) && tensor.is_cpu() &&
       mayOwnNode(tensor, value)) {
     ownNode(tensor, value);
     value.isFinished = true;
     return Waiting{steps, ending, choice};
   }
-  switch (choice.kept) {
-  case Kept::Sources:
+  if (choice.kept == Kept::Bits && !packDerivative(tensor, value, {}))
+    choice.kept = levels && packs(tensor, value, levels)
+                      ? Kept::Levels
+                      : instead(policy, ending, steps);
+  if (choice.kept == Kept::Tensor)
+    multiplyOut(value.sequence->held);
+  // A reader may save the value, which pays for results where it does not.
+  const int64_t paid = choice.recomputes ? ending.eager() : ending.paid;
+  std::vector<at::Tensor> results = keepResults(
+      steps, choice.kept == Kept::Sources ? paid - ending.inputs() : 0);
+  if (choice.kept == Kept::Sources) {
     value.sequence->held.drop();
     value.sequence->held.form = Derivative::Steps;
     value.sequence->setSteps(steps);
     value.sequence->results = std::move(results);
     value.sequence->countEnd();
     value.step.reset();
-    break;
-  case Kept::Bits:
-    if (!packDerivative(tensor, value, {}))
-      choice.kept = levels && packs(tensor, value, levels)    ? Kept::Levels
-                    : ending.derivative == Derivative::Tensor ? Kept::Tensor
-                                                              : Kept::Operator;
-    break;
-  default:
-    break;
   }
   if (steps && value.sequence && choice.kept == Kept::Operator &&
       unsaved.kept == Kept::Sources) {

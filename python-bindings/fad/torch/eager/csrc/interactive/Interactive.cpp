@@ -146,8 +146,9 @@ static bool isShared(const Call &call) {
 /// Finds the derivative of the result of a sequence, whose operator has the
 /// node `own`.
 static void deriveHeld(const Call &call, const NodePtr &own,
-                       const at::Tensor &result, Held &held) {
-  describeHeld(call, held);
+                       const at::Tensor &result, const StepPtr &step,
+                       Held &held) {
+  describeHeld(call, step, held);
   if (held.form == Derivative::Operator)
     held.own =
         call.use.kind == Kind::Linear ? call.own(call.findOperator()) : own;
@@ -262,8 +263,8 @@ static void start(Call &call, const at::Tensor &result) {
   value->saved = call.decision.saved;
   value->paid = call.decision.paid;
   value->constants = call.constants;
-  describeHeld(call, value->held);
   value->step = recordCall(call);
+  describeHeld(call, value->step, value->held);
   if (value->step)
     noteResult(call, *value->step, result);
   if (call.widens) {
@@ -321,12 +322,12 @@ static void extend(Call &call, const at::Tensor &result) {
       return;
   NodePtr own = share(nodeOf(result));
   auto node = makeNode<SequenceNode>();
-  deriveHeld(call, own, result, node->held);
+  StepPtr step = recordCall(call);
+  if (!step && call.decision.derivative == Derivative::Steps)
+    return;
+  deriveHeld(call, own, result, step, node->held);
   if (node->held.form == Derivative::Tensor && !isShared(call) &&
       node->held.tensor.scalar_type() != result.scalar_type())
-    return;
-  StepPtr step = recordCall(call);
-  if (!step && node->held.form == Derivative::Steps)
     return;
   if (step)
     noteResult(call, *step, result);

@@ -140,6 +140,7 @@ static bool collect(Call &call) {
       const Held &held = value->description();
       operand.derivative =
           held.isOneOperator ? Derivative::Operator : held.form;
+      operand.operatorNumber = held.operatorNumber;
       operand.isPiecewise = held.isPiecewise;
       operand.isRead = value->isFinished && held.form != Derivative::Steps;
       operand.saved = operand.isRead ? 0 : value->saved;

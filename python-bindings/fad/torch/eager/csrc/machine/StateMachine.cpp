@@ -59,6 +59,15 @@ static bool mayHaveSeveral(Policy policy, Kind kind, Operands operands,
   return false;
 }
 
+/// Whether the derivatives of all operands are multiples of the same one.
+static bool areOfOneOperator(Operands operands) {
+  const uint64_t number = operands.front().operatorNumber;
+  return number && std::all_of(operands.begin(), operands.end(),
+                               [&](const Operand &operand) {
+                                 return operand.operatorNumber == number;
+                               });
+}
+
 /// The derivative of the result where some operand has one.
 static Derivative chain(Policy policy, const Operation &operation, Kind kind,
                         Operands operands, const Decision &decision) {
@@ -84,10 +93,11 @@ static Derivative chain(Policy policy, const Operation &operation, Kind kind,
     if (operands.size() == 1 && (!savesMore || operation.savedResult))
       return Derivative::Operator;
   }
-  // A sum with the source needs no elements of that.
+  // A sum with the source needs no elements of that, and neither does one of
+  // multiples of the same result.
   if (policy == Policy::Auto && kind == Kind::Linear && !savesMore &&
-      operands.size() == 2 && std::any_of(begin, end, isNumber) &&
-      std::any_of(begin, end, isOperator))
+      operands.size() == 2 && std::any_of(begin, end, isOperator) &&
+      (std::any_of(begin, end, isNumber) || areOfOneOperator(operands)))
     return Derivative::Operator;
   return policy == Policy::Fad || (decision.isPiecewise && !savesMore)
              ? Derivative::Tensor
@@ -181,7 +191,7 @@ static Choice finishOperator(const Ending &ending) {
     return {Kept::Operator, false};
   }
   if (!ending.readerSaves)
-    return {ending.isPiecewise && ending.hasOffset && !savesLeavesAlone(ending)
+    return {ending.isPiecewise && ending.isSum && !savesLeavesAlone(ending)
                 ? Kept::Bits
                 : Kept::Operator,
             false};
@@ -305,6 +315,8 @@ std::string_view reason(Policy policy, const Ending &ending,
       return "the reader saves the value, which the source gives as well";
     if (savesLeavesAlone(ending))
       return "the source is a leaf, which is there anyway";
+    if (ending.derivative == Derivative::Tensor)
+      return "the derivative has more than two values";
     return ending.derivative == Derivative::Operator
                ? "one operator is not linear, and saves no fewer bytes"
                : "several operators are not linear";

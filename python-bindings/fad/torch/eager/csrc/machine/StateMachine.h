@@ -166,6 +166,8 @@ struct Operand {
   bool isFAD = false;
   Sources sources;
   Derivative derivative = Derivative::Number;
+  /// Of Derivative::Operator: a number of the operator, or 0.
+  uint64_t operatorNumber = 0;
   /// Whether each operator of the sequence is linear or piecewise linear.
   bool isPiecewise = true;
   /// Bytes that the nodes of the sequence's operators save at least in eager
@@ -261,9 +263,9 @@ struct Ending {
   /// Whether the sequence is one operator, and whether a source is kept in a
   /// narrower type than it is read in.
   bool isSingle = false, isWidened = false;
-  /// Whether the one nonlinear operator's result and a multiple of the source
-  /// are summed.
-  bool hasOffset = false;
+  /// Whether multiples of the one nonlinear operator's result, or one and a
+  /// multiple of the source, are summed.
+  bool isSum = false;
   /// Bytes of the sources and of the value, and those that nodes save at least
   /// in eager PyTorch; and of the constants that they do not save.
   int64_t sources = 0, value = 0, saved = 0, constants = 0;

@@ -19,6 +19,7 @@
 
 #include "machine/StateMachine.h"
 #include "machine/Trace.h"
+#include <ATen/SavedTensorHooks.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>
 #include <c10/core/InferenceMode.h>
@@ -72,6 +73,23 @@ class OutsideTransforms {
   c10::impl::ExcludeDispatchKeyGuard keys{
       c10::DispatchKeySet({c10::DispatchKey::FuncTorchDynamicLayerFrontMode,
                            c10::DispatchKey::FuncTorchDynamicLayerBackMode})};
+};
+
+/// While it is alive, nodes save tensors past the saved-tensor hooks that the
+/// thread is inside of, which are others': checkpoints count what they see, and
+/// hooks may change it. PyTorch passes them where it traces. The hooks stay
+/// where they are, as copies of them take Python's lock, whose owner may wait
+/// for the tensor that is computed here.
+/// A guard of PyTorch's that disables default hooks without an error would
+/// replace this.
+class OutsideHooks {
+public:
+  OutsideHooks() = default;
+  ~OutsideHooks() { at::SavedTensorDefaultHooks::set_tracing(before); }
+  OutsideHooks(const OutsideHooks &) = delete;
+
+private:
+  const bool before = at::SavedTensorDefaultHooks::set_tracing(true);
 };
 
 /// A value computed late, or of others' numbers, is computed as in a thread

@@ -185,7 +185,7 @@ static ConstantsPtr findConstants(const Call &call) {
   return join(constants, std::make_shared<const Constants>(std::move(own)));
 }
 
-void describeHeld(const Call &call, Held &held) {
+void describeHeld(const Call &call, const StepPtr &step, Held &held) {
   if (call.mode.policy == Policy::Fad)
     held.constants = findConstants(call);
   held.form = call.decision.derivative;
@@ -204,13 +204,22 @@ void describeHeld(const Call &call, Held &held) {
     held.factor = operand.factor * call.use.factors[i];
     held.before = operand.before;
     held.offset = operand.offset * call.use.factors[i];
-    if (call.count() == 2)
-      held.offset += call.description(1 - i).factor * call.use.factors[1 - i];
+    held.isSum = operand.isSum || call.count() == 2;
+    if (call.count() == 2) {
+      const Held &other = call.description(1 - i);
+      const double factor = call.use.factors[1 - i];
+      const bool isSame = operand.operatorNumber &&
+                          other.operatorNumber == operand.operatorNumber;
+      (isSame ? held.factor : held.offset) += other.factor * factor;
+      held.offset += other.offset * factor;
+    }
+    held.operatorNumber = operand.operatorNumber;
     held.name = operand.name;
     held.saves = operand.saves;
     held.isFirst = operand.isFirst;
   } else {
     held.before = operand.factor;
+    held.operatorNumber = step ? step->number : 0;
     held.saves = call.use.saves;
     held.slope = call.info.slope;
     held.isFirst = !call.values[0];

@@ -91,8 +91,9 @@ c10::SmallVector<torch::autograd::Edge, 2> findSources(const Call &call);
 /// there.
 c10::SmallVector<torch::autograd::Edge, 2> findJoined(const Call &call);
 
-/// Finds the derivative of the result but for its node and its tensor.
-void describeHeld(const Call &call, Held &held);
+/// Finds the derivative of the result, of which the step may be null, but for
+/// its node and its tensor.
+void describeHeld(const Call &call, const StepPtr &step, Held &held);
 
 /// Where a sequence that goes on from the value keeps the sources, so that what
 /// one operator saved, or its bits, would be kept beside them, those sources

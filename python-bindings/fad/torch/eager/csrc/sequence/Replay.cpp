@@ -9,7 +9,6 @@
 #include "sequence/ReadMemory.h"
 #include "sequence/Results.h"
 #include "sequence/Value.h"
-#include <ATen/SavedTensorHooks.h>
 #include <ATen/core/grad_mode.h>
 #include <c10/core/InferenceMode.h>
 #include <c10/util/ScopeExit.h>
@@ -22,25 +21,6 @@ namespace fad::eager {
 using torch::autograd::Edge;
 using torch::autograd::Node;
 namespace impl = torch::autograd::impl;
-
-namespace {
-/// While it is alive, nodes save tensors past the saved-tensor hooks that the
-/// thread is inside of, which are others': checkpoints count what they see, and
-/// hooks may change it. PyTorch passes them where it traces. The hooks stay
-/// where they are, as copies of them take Python's lock, whose owner may wait
-/// for the tensor that is computed here.
-/// A guard of PyTorch's that disables default hooks without an error would
-/// replace this.
-class OutsideHooks {
-public:
-  OutsideHooks() = default;
-  ~OutsideHooks() { at::SavedTensorDefaultHooks::set_tracing(before); }
-  OutsideHooks(const OutsideHooks &) = delete;
-
-private:
-  const bool before = at::SavedTensorDefaultHooks::set_tracing(true);
-};
-} // namespace
 
 Originals::Originals(const StepPtr &end) {
   if (!end)

@@ -78,7 +78,10 @@ static NodePtr makePowerNode(edge_list edges, const at::Tensor &operand,
 template <typename Node>
 static NodePtr makeResultNode(torch::autograd::Edge operand,
                               const at::Tensor &result) {
-  auto node = makeNode<Node>(edge_list{operand});
+  // A tensor that the node of a second derivative has saved leads to this one,
+  // and backward runs and releases it there: it comes after those that call it.
+  constexpr uint64_t last = 0;
+  auto node = makeNode<Node>(last, edge_list{operand});
   // The tensor itself leads to what has this node. Backward finds a result that
   // leads to this one, for second derivatives.
   at::Tensor saved = aliasOf(result);
@@ -102,6 +105,7 @@ torch::autograd::Edge leadToOperand(const Held &held,
 NodePtr makeResultNode(const Held &held, torch::autograd::Edge source,
                        const at::Tensor &result) {
   using namespace torch::autograd::generated;
+  OutsideHooks outside;
   source = leadToOperand(held, std::move(source), result);
 #define FAD_RESULT_NODE(operator, type)                                        \
   if (std::string_view(held.name) == operator)                                 \

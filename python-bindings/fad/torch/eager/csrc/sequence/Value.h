@@ -58,6 +58,10 @@ struct Held {
   /// Of deferred steps: whether one of them alone is not linear, so that the
   /// above would be a derivative.
   bool isOneOperator = false;
+  /// Of an operator that is the derivative: the number of its step, or 0, and
+  /// whether the value is a sum.
+  uint64_t operatorNumber = 0;
+  bool isSum = false;
   at::Tensor tensor;
   /// Of a derivative that is kept as a tensor: what it depends on besides the
   /// source, or null. They may come to require a gradient.
