@@ -140,6 +140,22 @@ def survives_its_owners():
     torch.testing.assert_close(found, expected)
 
 
+def is_referred_to_weakly(engine):
+    """A sequence ends with the own node of an operator, whose value has lost its tensor, and not
+    what describes that."""
+    for _ in range(20):
+        leaf = LEAF.clone().requires_grad_()
+        with of(engine)():
+            v = leaf.flip(0).sigmoid()
+            weak = torch._C._WeakTensorRef(v)
+            y = v * 3
+            del v
+            loss = y.flip(0).sum()
+        assert weak.expired()
+        (found,) = torch.autograd.grad(loss, leaf)
+        torch.testing.assert_close(found, 3 * LEAF.sigmoid() * (1 - LEAF.sigmoid()))
+
+
 def keeps_bits_of_a_logged_kink(engine):
     """Reads without gradients are none of a function, which may save the value."""
 
@@ -216,6 +232,7 @@ def main():
     check("after the owners", survives_its_owners)
     for engine in ENGINES:
         check(f"a logged kink, {engine}", lambda: keeps_bits_of_a_logged_kink(engine))
+        check(f"a weak reference, {engine}", lambda: is_referred_to_weakly(engine))
     for name, compute in VALUES.items():
         check(f"a write{name}", lambda: is_copied(compute))
         check(f"another thread{name}", lambda: is_read_by_another_thread(compute))

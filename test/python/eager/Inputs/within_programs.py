@@ -389,6 +389,38 @@ PROGRAMS |= {
         u * 2 + h,
     ][1:],
     "a difference of a result and itself": lambda h, w: [v := h.exp(), v - v][1:],
+    "a source of a sum, and a value": lambda h, w: [
+        v := h.tanh(),
+        v.sin() + h,
+        save(v),
+    ][1:],
+    "a source of a sum, and a value that is saved before": lambda h, w: [
+        v := h.tanh(),
+        save(v),
+        u := h - v.cos(),
+        u.square().flip(0),
+        u * 2,
+    ][1:],
+    "a source of sums of sums": lambda h, w: [
+        v := h * 2,
+        u := v.sin() + h,
+        (u.cos() + u * 3).flip(0),
+        (h * 0.5 - u).flip(0),
+        save(u),
+    ][2:],
+    "a source of a sum, and a value that is computed again": lambda h, w: [
+        v := h.tanh(),
+        u := v.sin() + h,
+        u @ w,
+        save(v),
+        u @ w,
+    ][2:],
+    "a source of a sum that is read, too": lambda h, w: [
+        v := h.tanh(),
+        (v.sin() + h).flip(0),
+        (v.cos() * h).flip(0),
+        save(v),
+    ][1:],
     "a transposed row": lambda h, w: [h[1:2].t().relu()],
     "a row of a repeated row": lambda h, w: [h[:1].expand(3, -1)[1:2].tanh() * 1.5],
     "a wide result before the value": lambda h, w: [save(h.double().sigmoid().sqrt())],
@@ -404,3 +436,26 @@ PROGRAMS |= {
         torch.autograd.grad(u.sum(), h, create_graph=True)[0],
     ][2:],
 }
+
+# The rest of a sum's derivative goes through the value at which its sequence begins.
+SAVERS = {"cumprod": lambda m, w: save(m), "sin": lambda m, w: m.sin(), "mm": torch.mm}
+for function in (torch.relu, torch.exp, torch.tanh):
+    for saver, read in SAVERS.items():
+        PROGRAMS[f"{function.__name__} and a value that {saver} saves"] = (
+            lambda h, w, function=function, read=read: [
+                m := h * 2,
+                t := function(m),
+                t + m,
+                read(m, w),
+                t * m,
+            ][2:]
+        )
+        PROGRAMS[f"a value that {saver} has saved less {function.__name__}"] = (
+            lambda h, w, function=function, read=read: [
+                m := h * 2,
+                t := function(m),
+                read(m, w),
+                m - 2 * t,
+                (t * m).flip(0),
+            ][2:]
+        )

@@ -139,7 +139,6 @@ at::Tensor defer(Call &call) {
   step->kernels = &kernelsOfSequences();
   step->policy = call.mode.policy;
   step->saves = call.use.saves;
-  step->isLinear = call.use.kind == Kind::Linear;
   at::Tensor result =
       at::detail::make_tensor<LazyTensor>(step, like, call.use.type);
   auto &lazy = static_cast<LazyTensor &>(*result.unsafeGetTensorImpl());

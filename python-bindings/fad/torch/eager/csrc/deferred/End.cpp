@@ -127,8 +127,8 @@ static Kept findUnread(LazyTensor &tensor) {
 
 bool keepsResult(const Value &value, bool isInFunction) {
   const Held &held = value.description();
-  return value.policy == Policy::Auto && held.isOneOperator && held.isLast &&
-         held.saves == Saves::Result && (isInFunction || !held.isPiecewise);
+  return value.policy == Policy::Auto && held.isOneOperator &&
+         held.savesValue() && (isInFunction || !held.isPiecewise);
 }
 
 /// Whether that is left by the computation of the value.
@@ -368,11 +368,10 @@ static Choice keep(const at::Tensor &tensor, LazyTensor &lazy, Value &value,
       return choice;
     // A computed value has no node of an operator. What that saves may take
     // fewer bytes than the source.
-    if (!findOwn(step, node) && ending.saves != Saves::Constant &&
+    if (!findSharedOwn(step, node) && ending.saves != Saves::Constant &&
         ending.inputs() <= ending.saved)
       return instead;
-    if (lazy.isComputed() && !value.isEscaped && ending.isLast &&
-        ending.saves == Saves::Result)
+    if (lazy.isComputed() && !value.isEscaped && ending.savesValue())
       keepComputed(tensor, node);
     else
       runOwn(step, lazy, value, Originals(step));
@@ -420,7 +419,8 @@ std::optional<Waiting> finishDeferred(const at::Tensor &tensor, Value &value,
     bool mayHaveOwn = choice.kept == Kept::Bits ||
                       (choice.kept == Kept::Sources && !readerSaves);
     if (mayHaveOwn && value.policy == Policy::Auto &&
-        value.sequence->held.isOneOperator && findOwn(steps, *value.sequence))
+        value.sequence->held.isOneOperator &&
+        findSharedOwn(steps, *value.sequence))
       choice = unsaved = {Kept::Operator, false};
     bool hasSources =
         value.policy == Policy::Fad && !value.bits && value.sequence->isCovered;
@@ -457,7 +457,7 @@ std::optional<Waiting> finishDeferred(const at::Tensor &tensor, Value &value,
   }
   value.isRead = true;
   if (value.sequence && choice.kept == Kept::Sources)
-    value.sequence->countEnd();
+    value.sequence->countEnd(choice.recomputes);
   bool waitsWithOperator = value.sequence && value.sequence->held.own &&
                            choice.kept == Kept::Operator &&
                            unsaved.kept == Kept::Sources;
@@ -492,7 +492,7 @@ void endDeferred(const at::Tensor &tensor, Value &value, const Waiting &waiting,
     choice.kept = Kept::Sources;
   if (choice.kept == Kept::Sources) {
     node.runFrom(waiting.steps);
-    node.countEnd();
+    node.countEnd(choice.recomputes);
   }
   // Until now, what other threads overwrite has been copied.
   static_cast<LazyTensor &>(*tensor.unsafeGetTensorImpl()).leave();

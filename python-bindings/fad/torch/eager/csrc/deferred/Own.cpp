@@ -154,8 +154,8 @@ private:
 
 /// The operand of an operator that saves it, if that is no source: sequences
 /// that go on from it may save it, too, and it is the same tensor.
-static std::vector<Cut> findOperand(const StepPtr &nonlinear,
-                                    const SequenceNode &node) {
+static std::vector<Cut> cutAtOperand(const StepPtr &nonlinear,
+                                     const SequenceNode &node) {
   if (nonlinear->saves != Saves::Input || nonlinear->operands.size() != 1)
     return {};
   StepPtr step = nonlinear->operands[0].second;
@@ -176,7 +176,7 @@ static std::vector<Cut> findOperand(const StepPtr &nonlinear,
   return {{std::move(step), std::move(operand), std::move(edge)}};
 }
 
-NodePtr findOwn(const StepPtr &step, const SequenceNode &node) {
+NodePtr findSharedOwn(const StepPtr &step, const SequenceNode &node) {
   return findNonlinear(step, node.sources)->findOwn();
 }
 
@@ -191,7 +191,7 @@ at::Tensor runOwn(const StepPtr &step, LazyTensor &tensor, Value &value,
   if (!own) {
     Replay replay(nonlinear, node.sources,
                   {node.next_edges().data(), node.sources.size()}, originals,
-                  findOperand(nonlinear, node));
+                  cutAtOperand(nonlinear, node));
     own = replay.last();
     result = replay.value().detach();
     if (!isReplaced && nonlinear->saves == Saves::Result) {

@@ -40,7 +40,7 @@ private:
 
 /// The own node of the one operator of a sequence that is not linear, if that
 /// of another sequence has it; or null.
-NodePtr findOwn(const StepPtr &step, const SequenceNode &node);
+NodePtr findSharedOwn(const StepPtr &step, const SequenceNode &node);
 
 /// Runs the operators of a sequence, of which one is not linear. The own node
 /// of that remains: it becomes that of the tensor, or the sequence's node holds

@@ -134,8 +134,8 @@ std::optional<Waiting> finishInteractive(const at::Tensor &tensor, Value &value,
   if (choice.kept == Kept::Sources && !steps)
     choice = {Kept::Tensor, false};
   // The value is kept anyway, and has the derivative.
-  if (choice.kept == Kept::Bits && value.isSaved && held.isLast &&
-      held.form == Derivative::Operator && held.saves == Saves::Result)
+  if (choice.kept == Kept::Bits && value.isSaved &&
+      held.form == Derivative::Operator && held.savesValue())
     choice = {Kept::Operator, false};
   if (choice.kept == Kept::Bits && waitsForReader(ending) && tensor.is_cpu() &&
       mayOwnNode(tensor, value)) {
@@ -158,7 +158,7 @@ std::optional<Waiting> finishInteractive(const at::Tensor &tensor, Value &value,
     value.sequence->held.form = Derivative::Steps;
     value.sequence->setSteps(steps);
     value.sequence->results = std::move(results);
-    value.sequence->countEnd();
+    value.sequence->countEnd(choice.recomputes);
     value.step.reset();
   }
   if (steps && value.sequence && choice.kept == Kept::Operator &&
@@ -175,7 +175,7 @@ void endInteractive(const at::Tensor &tensor, Value &value,
   Choice choice = isSaved ? Choice{Kept::Operator, false} : waiting.choice;
   if (choice.kept == Kept::Sources) {
     value.sequence->runFrom(waiting.steps);
-    value.sequence->countEnd();
+    value.sequence->countEnd(choice.recomputes);
   }
   if (choice.kept == Kept::Bits && !packs(tensor, value, {}))
     choice.kept = Kept::Operator;

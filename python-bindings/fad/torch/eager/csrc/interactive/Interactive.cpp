@@ -301,9 +301,8 @@ static void noteOperand(const Call &call, Held &held) {
     return;
   const Held &operand = call.description(i);
   bool isLinear = call.use.kind == Kind::Linear;
-  bool savesOperand = isLinear
-                          ? operand.isLast && operand.saves == Saves::Result
-                          : call.use.saves == Saves::Input;
+  bool savesOperand =
+      isLinear ? operand.savesValue() : call.use.saves == Saves::Input;
   if (savesOperand)
     held.operand.emplace(
         c10::intrusive_ptr<c10::BackendMeta>::unsafe_reclaim_from_nonowning(

@@ -90,8 +90,8 @@ void finishAtOnce(const at::Tensor &tensor, Value &value) {
   if (auto waiting = finish(tensor, value, /*readerSaves=*/false))
     endWaiting(tensor, value, *waiting, /*isSaved=*/true);
   const Held &held = value.description();
-  if (value.isWithin() && held.form == Derivative::Operator && held.isLast &&
-      held.saves == Saves::Result)
+  if (value.isWithin() && held.form == Derivative::Operator &&
+      held.savesValue())
     value.save();
 }
 
@@ -288,8 +288,10 @@ static void follow(const c10::OperatorHandle &op,
       !reading.value->isDeferred) {
     c10::SmallVector<StepPtr, 2> operands = {isOfView ? from->step
                                                       : reading.value->steps()};
-    if (operands[0] && operands[0]->length < maxLength)
+    if (operands[0] && operands[0]->length < maxLength) {
       value->step = record(op, arguments, {size_t(0)}, operands);
+      value->step->isLinear = true;
+    }
   }
   attach(view, std::move(value));
 }

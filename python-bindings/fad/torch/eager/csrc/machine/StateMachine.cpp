@@ -184,7 +184,7 @@ static Choice finishOperator(const Ending &ending) {
   // reader keeps that anyway.
   if (isNarrowerThanResult(ending) && (ending.readerSaves || !ending.isLast))
     return {Kept::Sources, ending.readerSaves};
-  if (ending.isLast && ending.saves == Saves::Result) {
+  if (ending.savesValue()) {
     // The reader and the operator save the same tensor.
     if (!ending.readerSaves && ending.isPiecewise)
       return {Kept::Bits, false};
@@ -239,14 +239,14 @@ Choice finish(Policy policy, const Ending &ending) {
   bool isFree = choice.recomputes || choice.kept == Kept::Number ||
                 choice.kept == Kept::Bits ||
                 (choice.kept == Kept::Sources && savesLeavesAlone(ending)) ||
-                (choice.kept == Kept::Operator && ending.isLast &&
-                 ending.saves == Saves::Result && ending.readerSaves);
+                (choice.kept == Kept::Operator && ending.savesValue() &&
+                 ending.readerSaves);
   return ending.hasLevels && !isFree ? Choice{Kept::Levels, false} : choice;
 }
 
 bool waitsForReader(const Ending &ending) {
-  return ending.derivative == Derivative::Operator && ending.isLast &&
-         ending.saves == Saves::Result && !ending.readerSaves;
+  return ending.derivative == Derivative::Operator && ending.savesValue() &&
+         !ending.readerSaves;
 }
 
 Choice finishUnsaved(const Ending &ending, const Choice &choice) {
@@ -264,8 +264,8 @@ Choice finishWhole(Policy policy, const Ending &ending) {
     return {Kept::Sources, true};
   if (choice.kept != Kept::Operator)
     return choice;
-  bool isShared = ending.isSingle || ending.saves == Saves::Constant ||
-                  (ending.isLast && ending.saves == Saves::Result);
+  bool isShared =
+      ending.isSingle || ending.saves == Saves::Constant || ending.savesValue();
   if (policy == Policy::Fad) {
     isShared |= (ending.isFirst && ending.saves == Saves::Input) ||
                 ending.value > ending.saved;
@@ -286,7 +286,7 @@ static std::string_view reasonOfOperator(const Ending &ending,
                ? "the reader saves the value, which the source gives as well"
                : "one operator is not linear, and what it saves gives the "
                  "value as well";
-  if (ending.isLast && ending.saves == Saves::Result && ending.readerSaves)
+  if (ending.savesValue() && ending.readerSaves)
     return "one operator is not linear, and it and its reader save the same "
            "tensor";
   return "one operator is not linear";

@@ -272,6 +272,7 @@ struct Ending {
   /// Those of `saved` but the value.
   int64_t paid = 0;
 
+  bool savesValue() const { return saves == Saves::Result && isLast; }
   /// The bytes from which backward runs the operators again.
   int64_t inputs() const { return sources + constants; }
   /// The bytes that nodes save in eager PyTorch, the reader's among them.

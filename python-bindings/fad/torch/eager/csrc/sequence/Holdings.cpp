@@ -27,7 +27,7 @@ void Holdings::add(const StepPtr &end) {
   if (!end)
     return;
   for (Step *step : order(end)) {
-    if (!step->op)
+    if (!step->op && !step->isUnread)
       add("source", step->value.tensor);
     for (const Step::Constant &constant : step->constants)
       add("constant", constant.tensor);

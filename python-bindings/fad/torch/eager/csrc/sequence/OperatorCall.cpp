@@ -75,8 +75,10 @@ StepPtr recordCall(const Call &call) {
     }
     operands.push_back(std::move(step));
   }
-  return record(call.op, call.arguments, call.positions, operands,
-                call.mode.isDeferred);
+  StepPtr step = record(call.op, call.arguments, call.positions, operands,
+                        call.mode.isDeferred);
+  step->isLinear = call.use.kind == Kind::Linear;
+  return step;
 }
 
 void widen(const Call &call, Source place, Value &value) {
@@ -289,8 +291,9 @@ void end(const at::Tensor &tensor, Value &value, const Ending &ending,
   // The policy fad goes on with any value.
   if (value.policy == Policy::Auto && choice.kept == Kept::Operator)
     if (const auto &operand = value.description().operand) {
-      if (auto saved = operand->lock())
-        static_cast<Value &>(*saved).save();
+      auto saved = operand->lock();
+      if (auto *found = castTo<Value>(saved.get()); found && found->hasTensor())
+        found->save();
       else if (SequenceNode *node =
                    value.sequence ? findOperand(*value.sequence) : nullptr)
         node->beginning.saveLast();

@@ -8,10 +8,34 @@
 
 #include "sequence/Path.h"
 #include "sequence/ReadMemory.h"
+#include "sequence/SequenceNode.h"
 #include <c10/core/TensorOptions.h>
 #include <unordered_set>
 
 namespace fad::eager {
+
+/// Whether all sources are kept.
+static bool hasSources(const StepPtr &end) {
+  if (!end->isMoved)
+    return true;
+  const std::vector<Step *> steps = order(end);
+  return std::none_of(steps.begin(), steps.end(),
+                      [](const Step *step) { return step->isUnread; });
+}
+
+Path::Path(StepPtr end)
+    : end(std::move(end)), givesValue(hasSources(this->end)) {}
+
+bool Path::noteReaders() {
+  std::lock_guard<std::mutex> lock(access);
+  isRead |= givesValue;
+  return givesValue;
+}
+
+bool Path::hasReaders() const {
+  std::lock_guard<std::mutex> lock(access);
+  return isRead;
+}
 
 StepPtr Path::get() const {
   std::lock_guard<std::mutex> lock(access);
@@ -20,9 +44,12 @@ StepPtr Path::get() const {
 
 void Path::replace(const StepPtr &before, StepPtr after) {
   // The steps before have another owner: their end may wait for Python's lock.
+  const bool hasValue = hasSources(after);
   std::lock_guard<std::mutex> lock(access);
-  if (end == before)
-    end = std::move(after);
+  if (end != before || (isRead && !hasValue))
+    return;
+  end = std::move(after);
+  givesValue = hasValue;
 }
 
 SavedValue::SavedValue(const at::Tensor &value)
@@ -95,6 +122,35 @@ static std::vector<Step *> orderFrom(const StepPtr &end, const Starts &starts) {
   for (const auto &[step, start] : starts)
     known.emplace(step, at::Tensor());
   return order(end, &known, /*addsComputed=*/false);
+}
+
+/// A source like another, of one element that stands for all.
+static StepPtr makeUnread(const Step &source) {
+  OutsideModes guard;
+  auto made = c10::make_intrusive<Step>();
+  made->number = source.number;
+  made->source = source.source;
+  made->isMoved = made->isUnread = true;
+  made->value = {filled(0, source.value.tensor), 0};
+  return made;
+}
+
+void addUnread(const StepPtr &end, Starts &starts) {
+  const std::vector<Step *> steps = orderFrom(end, starts);
+  // A cast that is a source is computed from its operand.
+  auto readsOperands = [](const Step &step) {
+    return !step.isLinear || step.source.node;
+  };
+  std::unordered_set<const Step *> read;
+  // Operands come before what reads them.
+  for (auto step = steps.rbegin(); step != steps.rend(); ++step)
+    if (!starts.count(*step) && (read.count(*step) || readsOperands(**step)))
+      for (const auto &[position, operand] : (*step)->operands)
+        read.insert(operand.get());
+  for (Step *step : steps)
+    if (!step->op && step->value.isIntermediate && !starts.count(step) &&
+        !read.count(step))
+      starts.emplace(step, makeUnread(*step));
 }
 
 StepPtr beginAt(const StepPtr &end, const Starts &starts) {

@@ -23,14 +23,20 @@ namespace fad::eager {
 /// The steps that the node of a sequence and readers of its value run again.
 class Path {
 public:
-  explicit Path(StepPtr end) : end(std::move(end)) {}
+  explicit Path(StepPtr end);
   StepPtr get() const;
-  /// Puts others in the place of these, unless another thread has done so.
+  /// Notes that readers run them. False where they give the derivative alone,
+  /// as there is a source that is not kept.
+  bool noteReaders();
+  bool hasReaders() const;
+  /// Puts others in the place of these, unless another thread has done so, or
+  /// readers run them and cannot run the others.
   void replace(const StepPtr &before, StepPtr after);
 
 private:
   mutable std::mutex access;
   StepPtr end;
+  bool isRead = false, givesValue;
 };
 using PathPtr = std::shared_ptr<Path>;
 
@@ -61,6 +67,9 @@ using Starts = std::unordered_map<Step *, StepPtr>;
 /// A source that has the value of a step, whose gradient the node takes; or, of
 /// a cast to a wider type, which has no node here, its own source.
 StepPtr makeStart(const Step &step, const at::Tensor &value, NodePtr node);
+/// Adds those sources whose elements no derivative reads, as of operands of
+/// sums alone, and in the place of each one without elements.
+void addUnread(const StepPtr &end, Starts &starts);
 /// Copies of the steps that come after some of `starts`, which take the place
 /// of these.
 StepPtr beginAt(const StepPtr &end, const Starts &starts);

@@ -97,6 +97,8 @@ static void replace(SavedVariable &saved, const at::Tensor &tensor,
     path = value.recomputed.lock();
   if (!path)
     path = std::make_shared<Path>(value.steps());
+  if (!path->noteReaders())
+    return;
   value.recomputed = path;
   saved.register_hooks(std::make_unique<Recompute>(
       std::move(path), std::move(node), value.tensor, *data));

@@ -207,6 +207,7 @@ at::Tensor compute(const StepPtr &end, Values known) {
     if (at::Tensor value = end->kernels->compute(end); value.defined())
       return value;
   auto lead = [](Step &step) {
+    TORCH_INTERNAL_ASSERT(!step.isUnread);
     checkVersion(step.value);
     return step.value.tensor;
   };

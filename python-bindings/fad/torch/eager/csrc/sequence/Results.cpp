@@ -76,8 +76,8 @@ static NodePtr makePowerNode(edge_list edges, const at::Tensor &operand,
 }
 
 template <typename Node>
-static NodePtr makeResultNode(torch::autograd::Edge operand,
-                              const at::Tensor &result) {
+static NodePtr makeOwn(torch::autograd::Edge operand,
+                       const at::Tensor &result) {
   // A tensor that the node of a second derivative has saved leads to this one,
   // and backward runs and releases it there: it comes after those that call it.
   constexpr uint64_t last = 0;
@@ -109,7 +109,7 @@ NodePtr makeResultNode(const Held &held, torch::autograd::Edge source,
   source = leadToOperand(held, std::move(source), result);
 #define FAD_RESULT_NODE(operator, type)                                        \
   if (std::string_view(held.name) == operator)                                 \
-    return makeResultNode<type>(std::move(source), result);
+    return makeOwn<type>(std::move(source), result);
 #include "sequence/Operators.inc"
   TORCH_INTERNAL_ASSERT(false);
 }

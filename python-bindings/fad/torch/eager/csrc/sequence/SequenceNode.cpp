@@ -391,10 +391,15 @@ variable_list SequenceNode::apply(variable_list &&gradients) {
   return result;
 }
 
+/// The type of a source's gradient.
+static at::ScalarType typeOf(const Edge &source) {
+  return c10::typeMetaToScalarType(
+      source.function->input_metadata(source.input_nr).dtype());
+}
+
 /// A gradient in the type of that of a source, if that is wider.
 static at::Tensor widen(const at::Tensor &gradient, const Edge &source) {
-  auto type = c10::typeMetaToScalarType(
-      source.function->input_metadata(source.input_nr).dtype());
+  at::ScalarType type = typeOf(source);
   return c10::elementSize(type) > gradient.element_size() ? gradient.to(type)
                                                           : gradient;
 }
@@ -428,19 +433,23 @@ variable_list SequenceNode::pull(variable_list &&gradients, bool sharesValues) {
   auto times = [](const at::Tensor &tensor, double number) {
     return number == 1 ? tensor : tensor * number;
   };
-  // The only source, whose elements are not read.
+  // The only source, whose elements are not read. The rest of its gradient may
+  // go through the node of a value at which the steps begin.
   auto addOffset = [&](at::Tensor &sum) {
-    if (held.offset != 0 && sum.defined())
-      sum = sum.add(gradient.to(sum.scalar_type()), held.offset);
+    if (held.offset == 0)
+      return;
+    sum = sum.defined() ? sum.add(gradient.to(sum.scalar_type()), held.offset)
+                        : times(gradient.to(typeOf(*needed)), held.offset);
   };
-  if (runsAgain && kept.leadsToResult) {
-    result = pullSteps(std::move(replay), steps, times(gradient, held.factor),
-                       *needed, sharesValues);
-    addOffset(result[0]);
+  if (runsAgain) {
+    const bool leads = kept.leadsToResult;
+    result = pullSteps(std::move(replay), steps,
+                       leads ? times(gradient, held.factor) : gradient, *needed,
+                       sharesValues);
+    if (leads)
+      addOffset(result[0]);
     return result;
   }
-  if (runsAgain)
-    return pullSteps(std::move(replay), steps, gradient, *needed, sharesValues);
   // Its operator's own node has the derivative.
   replay.reset();
   if (kept.bits.defined()) {

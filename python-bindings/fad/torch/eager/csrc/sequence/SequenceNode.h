@@ -88,17 +88,14 @@ struct SequenceNode final : MortalNode {
   /// Has backward run these operators again. They lead to the value, or to the
   /// result of the only one that is not linear.
   void runFrom(const StepPtr &steps, bool leadToResult = false);
-  /// Whether bits are kept of the derivative of an operator that saves its
-  /// result in eager PyTorch.
-  bool keepsBitsOfResult() const;
-  /// Whether the derivative has only one operator that is not linear, and its
-  /// result would take the place of the bits, or of the sources, that are kept.
-  bool mayHaveResult() const;
-  /// Whether that result is the value.
-  bool mayKeepResult() const;
+  /// Whether the derivative has only one operator that is not linear, which
+  /// saves its result, and its own node would take the place of the bits, or of
+  /// the sources, that are kept.
+  bool mayTakeOwn() const;
   /// Keeps such an operator's own node, as something else keeps the result.
-  void keepOwn(const NodePtr &own);
-  /// The node of such an operator's result, or null if there is none.
+  void takeOwn(const NodePtr &own);
+  /// The node of such an operator's result, if linear operators follow that;
+  /// or null.
   SequenceNode *findResult();
   /// Once the sequence has ended with the node or the bits of such an operator,
   /// and goes on from the result: that one's node keeps the same.
@@ -112,8 +109,9 @@ struct SequenceNode final : MortalNode {
   /// Passes a gradient of the value to the last of the operators' own nodes.
   void leadTo(torch::autograd::Edge edge);
   /// Notes, where backward runs the sequence again, which values are within it.
-  /// It gets edges to those that others have, too, and so do these.
-  void countEnd();
+  /// It gets edges to those that others have, too, and so do these. Readers may
+  /// compute the value.
+  void countEnd(bool hasReaders);
   /// Takes the place of PyTorch's node `own` of a tensor.
   void replace(const torch::autograd::Node &own, const at::Tensor &tensor);
   /// Releases what the derivative takes.
@@ -151,7 +149,7 @@ private:
   void findWithin();
   /// The own node of the operator that computes the value, where that saves it;
   /// or null.
-  NodePtr findOwn() const;
+  NodePtr findOwnOfValue() const;
   /// Begins at those of them that have been saved.
   void beginAtSaved();
   void leaveWithin();
@@ -165,6 +163,9 @@ private:
   void countWithin();
   /// Whether `finish` was called.
   bool isEnded = false;
+  /// Whether the derivative is in bits, of which there are no levels.
+  bool hasBits() const { return bits.defined() && !levels; }
+  bool mayTakeOwnWhileLocked() const;
   /// Whether the derivative is what one operator saved, or its bits.
   bool keepsOneOperator() const;
   /// Notes that these steps are kept of a sequence that goes on from the value.

@@ -106,12 +106,13 @@ struct StepFacts {
   bool hasResults = false;
   std::optional<WeakTensor> kept;
 
+  /// Whether the operator is linear, so that its derivative reads no operand.
+  bool isLinear = false;
   /// Of a step that the deferred engine has recorded: the kernels, and the
   /// tensor that the operator's node saves.
   const SequenceKernels *kernels = nullptr;
   Policy policy = Policy::Auto;
   Saves saves = Saves::Nothing;
-  bool isLinear = true;
   /// Of a deferred one: the place of its tensor (`LazyPlace`).
   std::shared_ptr<void> place;
 
@@ -123,6 +124,8 @@ struct StepFacts {
   /// And whether that or an earlier step is one.
   NodePtr start;
   bool isMoved = false;
+  /// Of a source: whether no derivative reads the elements, which are not kept.
+  bool isUnread = false;
   /// Of a cast to a wider type, at which sequences may come to begin.
   std::shared_ptr<Beginning> beginning;
 

@@ -70,7 +70,7 @@ void Value::leaveTensor() {
     return;
   // A tensor that takes other memory, by `.data = `, loses its value and keeps
   // its node.
-  if (c10::raw::intrusive_ptr::use_count(tensor)) {
+  if (hasTensor()) {
     sequence->isFinished = true;
     return;
   }
@@ -136,7 +136,7 @@ void Value::save() {
       c10::intrusive_ptr<c10::TensorImpl>::unsafe_reclaim_from_nonowning(
           tensor));
   if (mayKeep())
-    sequence->keepOwn(
+    sequence->takeOwn(
         makeResultNode(sequence->held, sequence->next_edge(0), own));
   // Readers need what the sequence's node does, as long as that has it.
   if (auto path = recomputed.lock();
@@ -156,7 +156,8 @@ bool Value::mayBegin() const {
 }
 
 bool Value::mayKeep() const {
-  return policy == Policy::Auto && sequence && sequence->mayKeepResult();
+  return policy == Policy::Auto && sequence && sequence->held.savesValue() &&
+         sequence->mayTakeOwn();
 }
 
 bool Value::isCurrent() const {

@@ -69,6 +69,10 @@ struct Held {
   bool isPiecewise = true;
   const char *name = ""; ///< of the operator, as in "mul.Tensor"
 
+  /// Whether the operator's own node saves the value; and whether it saves one
+  /// that linear operators follow up to this one.
+  bool savesValue() const { return saves == Saves::Result && isLast; }
+  bool savesEarlier() const { return saves == Saves::Result && !isLast; }
   /// The name without its overload, for traces.
   std::string label() const {
     std::string text = name;
@@ -169,6 +173,11 @@ struct Value final : c10::BackendMeta {
   /// Notes that somebody has an alias whose writes no version of the tensor
   /// counts, or of the base's. No sequence comes to begin at the value then.
   void escape() const;
+  /// Whether the tensor is there. The value outlives it where something refers
+  /// to that weakly.
+  bool hasTensor() const {
+    return tensor && c10::raw::intrusive_ptr::use_count(tensor);
+  }
   /// Whether the tensor still has the graph and the version that it had.
   bool isCurrent() const;
   /// The derivative, in which the node of a first operator is missing.

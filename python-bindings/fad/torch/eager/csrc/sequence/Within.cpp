@@ -85,7 +85,9 @@ template <typename Visit> void SequenceNode::visitWithin(Visit visit) {
   }
 }
 
-void SequenceNode::countEnd() {
+void SequenceNode::countEnd(bool hasReaders) {
+  if (const PathPtr own = getPath(); own && hasReaders)
+    own->noteReaders();
   // A backward that runs, and reads a value, has counted the edges of its
   // nodes.
   if (!torch::autograd::get_current_graph_task_exec_info())
@@ -138,8 +140,8 @@ void SequenceNode::cover(const StepPtr &steps) {
 }
 
 bool SequenceNode::keepsOneOperator() const {
-  return !isReleased &&
-         (held.form == Derivative::Operator || (bits.defined() && !levels));
+  std::lock_guard<std::mutex> lock(access);
+  return !isReleased && (held.form == Derivative::Operator || hasBits());
 }
 
 at::Tensor SequenceNode::findStart() const {
@@ -148,8 +150,7 @@ at::Tensor SequenceNode::findStart() const {
   if (isReleased || (keepsOperator && held.saves == Saves::Input))
     return {};
   bool hasDerivative =
-      isFinished || holdsNothing() ||
-      (keepsOperator && held.saves == Saves::Result && held.isLast);
+      isFinished || holdsNothing() || (keepsOperator && held.savesValue());
   return hasDerivative ? beginning.findSaved() : at::Tensor();
 }
 
@@ -171,25 +172,22 @@ void SequenceNode::runFrom(const StepPtr &steps, bool leadToResult) {
   held.leadsToResult = leadToResult;
 }
 
-bool SequenceNode::keepsBitsOfResult() const {
-  return bits.defined() && !levels && held.saves == Saves::Result;
-}
-
-bool SequenceNode::mayHaveResult() const {
+bool SequenceNode::mayTakeOwnWhileLocked() const {
   return isFinished && !isReleased && held.saves == Saves::Result &&
-         (keepsBitsOfResult() || held.form == Derivative::Steps);
+         (hasBits() || held.form == Derivative::Steps);
 }
 
-bool SequenceNode::mayKeepResult() const {
-  return held.isLast && mayHaveResult();
+bool SequenceNode::mayTakeOwn() const {
+  std::lock_guard<std::mutex> lock(access);
+  return mayTakeOwnWhileLocked();
 }
 
-void SequenceNode::keepOwn(const NodePtr &own) {
+void SequenceNode::takeOwn(const NodePtr &own) {
   // Memory goes after the lock.
   at::Tensor before;
   PathPtr pathBefore;
   std::lock_guard<std::mutex> lock(access);
-  if (!mayHaveResult() || beginning.isEscaped)
+  if (!mayTakeOwnWhileLocked() || beginning.isEscaped)
     return;
   std::swap(before, bits);
   path.swap(pathBefore);
@@ -198,37 +196,34 @@ void SequenceNode::keepOwn(const NodePtr &own) {
 }
 
 SequenceNode *SequenceNode::findResult() {
-  if (held.saves != Saves::Result || held.isLast)
+  if (!held.savesEarlier())
     return nullptr;
   SequenceNode *found = nullptr;
   // It comes before linear operators alone.
   visitAllSkipped(*this, [&](SequenceNode &other) {
-    if (other.held.saves != Saves::Result)
-      return false;
-    if (other.held.isLast)
+    if (other.held.savesValue())
       found = &other;
-    return !found;
+    return !found && other.held.savesEarlier();
   });
   return found;
 }
 
-NodePtr SequenceNode::findOwn() const {
-  std::lock_guard<std::mutex> lock(access);
+NodePtr SequenceNode::findOwnOfValue() const {
   // That of a value without a reader may go with it.
-  bool isKept = isFinished || beginning.findSaved().defined();
-  bool isLast = held.form == Derivative::Operator && held.isLast &&
-                held.saves == Saves::Result;
-  return isKept && isLast ? held.own : NodePtr();
+  const bool isKept = isFinished || beginning.findSaved().defined();
+  std::lock_guard<std::mutex> lock(access);
+  bool hasOwn = held.form == Derivative::Operator && held.savesValue();
+  return isKept && hasOwn ? held.own : NodePtr();
 }
 
 void SequenceNode::shareOwn() {
-  if (held.isLast || held.saves != Saves::Result)
+  if (!held.savesEarlier())
     return;
-  if (held.form == Derivative::Operator)
-    visitAllSkipped(*this, [this](SequenceNode &other) {
-      other.keepOwn(held.own);
+  if (const Kept kept = findKept(); kept.form == Derivative::Operator)
+    visitAllSkipped(*this, [&kept](SequenceNode &other) {
+      other.takeOwn(kept.own);
       // The result comes after linear operators alone.
-      return other.held.saves == Saves::Result && !other.held.isLast;
+      return other.held.savesEarlier();
     });
   if (keepsOneOperator())
     findWithin();
@@ -320,10 +315,10 @@ at::Tensor Beginning::findSaved() const {
 
 void SequenceNode::beginAtSaved() {
   // The node of the operator that saves the result.
-  if (mayHaveResult() && !held.isLast)
+  if (held.savesEarlier() && mayTakeOwn())
     for (const auto &other : shareAll(within))
-      if (NodePtr node = other->findOwn())
-        keepOwn(node);
+      if (NodePtr own = other->findOwnOfValue())
+        takeOwn(own);
   const PathPtr own = getPath();
   if (!own)
     return;
@@ -346,7 +341,11 @@ void SequenceNode::beginAtSaved() {
     if (cast->beginning)
       if (at::Tensor value = cast->beginning->findSaved(); value.defined())
         starts.emplace(cast.get(), makeStart(*cast, value, nullptr));
-  if (!starts.empty() && letsGo(end, starts))
+  if (starts.empty())
+    return;
+  if (!own->hasReaders())
+    addUnread(end, starts);
+  if (letsGo(end, starts))
     own->replace(end, beginAt(end, starts));
 }
 
